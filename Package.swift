@@ -128,7 +128,8 @@ let package = Package(
             path: "Samples/MusicLibrary"),
         .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
         .executableTarget(name: "Journeys", dependencies: ["Mortise"], path: "Samples/Journeys"),
-        .target(name: "CustomStore", dependencies: ["MortiseCore"], path: "Samples/CustomStore/Store"),
+        .target(
+            name: "CustomStore", dependencies: ["MortiseCore", "MortiseEngine"], path: "Samples/CustomStore/Store"),
         .executableTarget(
             name: "CustomStoreProgram", dependencies: ["CustomStore", "MortiseConformance"],
             path: "Samples/CustomStore/Program"),
@@ -279,7 +280,8 @@ let package = Package(
             name: "MortiseAppendLogTests",
             dependencies: [
                 "FaultWorkload", "MortiseAppendLog", "MortiseConformance", "MortiseCore", "MortiseEngine",
-                "MortiseInMemory", "MortiseJSONFile", "MortiseTestSupport", "TestSupport", "fault-helper",
+                "MortiseInMemory", "MortiseJSONFile", "MortiseTestSupport", "TestSupport", "CustomStore",
+                "fault-helper",
                 "mortise-kill",
             ], exclude: ["FormatReader", "Golden"]),
         .testTarget(

@@ -126,8 +126,8 @@ extension InMemoryStorage: Hashable {
 extension InMemoryConfiguration: MigratableConfiguration {
     /// The schema of the storage's records; nil without a storage.
     public func storedSchema() throws -> StoredSchema? { storage?.schema }
-    /// True.
-    public var allowsMigration: Bool { true }
+    /// Whether there is a storage: without one, a store begins empty.
+    public var allowsMigration: Bool { storage != nil }
 
     /// Keeps stores from opening the storage until the migration ends.
     /// - Throws: `MigrationError.openElsewhere`, `.storeGone`.

@@ -40,8 +40,11 @@ struct MutantPackage {
                 .target(
                     name: "MortiseCore", dependencies: ["CMortisePlatform", .product(name: "Logging", package: "swift-log")],
                     exclude: ["Query/EXPRESSIONS.md"]),
+                .target(name: "MortiseEngine", dependencies: ["CMortisePlatform", "MortiseCore"]),
                 .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
-                .target(name: "CustomStore", dependencies: ["MortiseCore"], path: "Samples/CustomStore/Store"),
+                .target(
+                    name: "CustomStore", dependencies: ["MortiseCore", "MortiseEngine"],
+                    path: "Samples/CustomStore/Store"),
                 .executableTarget(
                     name: "custom-store", dependencies: ["CustomStore", "MortiseConformance"],
                     path: "Samples/CustomStore/Program"),
@@ -79,7 +82,9 @@ struct MutantPackage {
     /// Copies what is built and leaves files alone that are as they should be, so that they are not compiled again.
     func copyKit() throws {
         try write(Self.manifest, to: "Package.swift")
-        for path in ["CMortisePlatform", "MortiseCore", "MortiseConformance"] { try copy("Sources/\(path)") }
+        for path in ["CMortisePlatform", "MortiseCore", "MortiseEngine", "MortiseConformance"] {
+            try copy("Sources/\(path)")
+        }
         for store in SampleStore.all { try copy(store.folder, leavingOut: "Store/") }
     }
 

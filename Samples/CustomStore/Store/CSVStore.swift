@@ -86,7 +86,7 @@ public final class CSVStore: DataStore {
     }
 
     /// The first row says how many there are.
-    private static func lengths(in folder: URL) throws -> [String: Int] {
+    static func lengths(in folder: URL) throws -> [String: Int] {
         let rows = try CSV.rows(of: Data(contentsOf: folder.appending(path: "lengths")), named: "lengths")
         guard rows.first == ["files", "\(rows.count - 1)"] else { throw CSVError.damaged("lengths") }
         return try Dictionary(
@@ -104,10 +104,12 @@ public final class CSVStore: DataStore {
 
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
-    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { try write { try $0.apply(request) } }
+
+    func write<R>(_ change: (inout SnapshotTable) throws -> R) throws -> R {
         guard lock != nil else { throw CSVError.locked }
         var changed = table
-        let result = try changed.apply(request)
+        let result = try change(&changed)
         let (files, folder) = (FileManager.default, configuration.folder)
         let new = folder.appending(path: "\(generation + 1).new")
         if files.fileExists(atPath: new.path) { try files.removeItem(at: new) }

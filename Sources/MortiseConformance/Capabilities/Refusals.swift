@@ -29,6 +29,10 @@ enum Refusals {
         case .recordVersions: try recordVersions(context)
         case .closing: try closing(context)
         case .aggregates: try aggregates(context)
+        // What becomes of a plan then is tested by the cases of schemas.
+        case .migration:
+            let configuration = try context.configuration() as? any MigratableConfiguration
+            try absent(context, capability, configuration?.allowsMigration == true)
         default: throw context.failure(expected: "a capability of this kit", found: capability.rawValue)
         }
     }

@@ -111,6 +111,9 @@ public final class CaseContext {
         return try open(configuration(in: folder), for: schema)
     }
 
+    /// A configuration that opens the storage.
+    func configuration() throws -> any DataStoreConfiguration { try storage.open() }
+
     private func configuration(in folder: URL) throws -> any DataStoreConfiguration {
         guard let inFolder = subject.inFolder else { throw Untried(reason: "the subject's storage is no folder") }
         return try inFolder(folder)
@@ -144,6 +147,12 @@ public final class CaseContext {
         }
         note("open what is left")
         _ = try container
+    }
+
+    /// Leaves the storage, which must be closed, as a loss of power does now, and opens nothing.
+    func loseWhatIsNotStored() throws {
+        note("lose power")
+        try storage.crash?()
     }
 
     /// How operations of the storage are made to fail.

@@ -131,7 +131,7 @@ extension ConformanceCase {
             planningCases, promiseCases, planningVariationCases, versionCases, recordVersionCases,
             recordVersionKindCases, deferralCases, readConsistencyCases, announcementCases, schemaCases,
             schemaNameCases,
-            schemaPlanCases, schemaVariationCases, errorCases, scopeCases, batchAnnouncementCases,
+            schemaPlanCases, schemaVariationCases, migrationCases, errorCases, scopeCases, batchAnnouncementCases,
             historyCases, batchHistoryCases, wideHistoryCases, closingCases, durabilityCases, storageCases, openerCases,
             historyKeepingCases, openerPathCases, openerProcessCases,
             folderCases, folderContentCases, failedWriteCases, resourceCases, randomCases,

@@ -68,6 +68,7 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         recordVersionFaults, recordVersionKindFaults, deferralFaults, announcementFaults, constraintFaults, batchFaults,
         storageFaults, scopeFaults, batchAnnouncementFaults, freedValueFaults,
         closingFaults, sizeFaults, identifierFaults, wideModelFaults, schemaFaults, schemaVariationFaults,
+        migrationFaults,
         historyFaults, wideHistoryFaults, longValueFaults, historyKeepingFaults,
         errorFaults, folderFaults, folderClockFaults, folderContentFaults, openerFaults,
     ].flatMap { $0 }

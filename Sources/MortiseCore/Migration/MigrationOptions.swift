@@ -27,6 +27,14 @@ public struct MigrationOptions {
         case always
     }
 
+    /// What may come of identifiers.
+    public enum IdentifierRule: Sendable, Hashable {
+        /// Each record keeps its own, and the store too.
+        case kept
+        /// Records may get others: identifiers that were written down elsewhere lead to nothing then.
+        case mayChange
+    }
+
     /// The version that a store is taken for if no version of the plan has its schema: one that was made before the plan, or by models
     /// that were changed without a new version. The store has to fit that version without loss. Nil, the default, refuses such
     /// stores.
@@ -39,6 +47,9 @@ public struct MigrationOptions {
     /// the name of such a copy and is not in use: those of earlier migrations, and of first saves that dropped something. Of a
     /// store whose name is so long that copies have a part of it only, all stay.
     public var mostCopies: Int?
+    /// What may come of identifiers; `.kept` by default. Only a store that is migrated by copying it into a new one, and that cannot be
+    /// made anew under the same identifiers, needs `.mayChange`; its migration is refused otherwise.
+    public var identifiers: IdentifierRule = .kept
     /// Is told how far a migration has come: at the beginning of each part, then ten times a second at most, on the thread that makes
     /// the container.
     public var progress: (@Sendable (MigrationProgress) -> Void)?

@@ -38,17 +38,21 @@ public struct MigrationPreview: Sendable, Hashable {
     public let stages: [Stage]
     /// How many records the store has.
     public let records: Int
+    /// Whether records and store keep their identifiers, as far as that can be said; true if nothing is due.
+    public let keepsIdentifiers: Bool
     /// The room on the disk that the stages take, as far as it is known; nil if nothing is due or the store does not know.
     public let space: MigrationSpace?
 
     init(
-        store: String, from: Schema.Version, to: Schema.Version, stages: [Stage], records: Int, space: MigrationSpace?
+        store: String, from: Schema.Version, to: Schema.Version, stages: [Stage], records: Int,
+        keepsIdentifiers: Bool, space: MigrationSpace?
     ) {
         self.store = store
         self.from = from
         self.to = to
         self.stages = stages
         self.records = records
+        self.keepsIdentifiers = keepsIdentifiers
         self.space = space
     }
 }
@@ -69,7 +73,8 @@ extension MigrationPreview: CustomStringConvertible {
             "  takes up to \(space.needed) bytes"
                 + (space.free.map { $0 < space.needed ? ", and only \($0) are free" : " of \($0) that are free" } ?? "")
         }
-        return (["\(store): version \(from) to \(to), \(count)"] + lines + [room].compactMap(\.self))
+        let identifiers = keepsIdentifiers ? nil : "  gives the records new identifiers"
+        return (["\(store): version \(from) to \(to), \(count)"] + lines + [identifiers, room].compactMap(\.self))
             .joined(separator: "\n")
     }
 }

@@ -11,12 +11,18 @@ import MortiseTestSupport
 /// The stores of this package, as the conformance kit takes them: with what each says of itself, and no exclusion.
 public enum PackageSubjects {
     /// In memory, and the file stores on a simulated disk that can be made to fail.
-    public static let simulated: [ConformanceSubject] = [memory, json, log]
+    public static let simulated: [ConformanceSubject] = [memory, storage, json, log]
     /// The file stores on the real disk, where processes can be killed.
     public static let onDisk: [ConformanceSubject] = [jsonOnDisk(), logOnDisk(), csv]
     public static let all = simulated + onDisk
 
     public static let memory = ConformanceSubject("InMemory") { SubjectStorage(open: { InMemoryConfiguration() }) }
+
+    /// In memory, and still there when it is opened again.
+    public static let storage = ConformanceSubject("InMemory storage") {
+        let storage = InMemoryStorage()
+        return SubjectStorage(open: { InMemoryConfiguration(storage: storage) })
+    }
 
     public static let json = ConformanceSubject("JSONFile") {
         try SimulatedStorage.make { JSONFileConfiguration("store", path: "/data/store.json", in: $0) }

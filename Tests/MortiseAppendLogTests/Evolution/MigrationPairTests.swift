@@ -1,3 +1,4 @@
+import CustomStore
 import FaultWorkload
 import Foundation
 import MortiseCore
@@ -56,11 +57,19 @@ extension MigrationTests {
         var counts = (pairs: 0, refused: 0)
         var kinds: [String: Int] = [:]
         for run in 0..<pairs {
-            let kind: MigrationWorld.Kind = run % 2 == 0 ? .json : .log
             do {
-                try play(kind, seed: seed &+ UInt64(run), &counts, &kinds)
+                switch run % 3 {
+                case 0: try play(MigrationWorld(.json), seed: seed &+ UInt64(run), &counts, &kinds)
+                case 1: try play(MigrationWorld(.log), seed: seed &+ UInt64(run), &counts, &kinds)
+                default:
+                    // A store that is copied, since it cannot migrate itself.
+                    let folder = FileManager.default.temporaryDirectory.appending(path: "pairs-\(UUID().uuidString)")
+                    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+                    defer { try? FileManager.default.removeItem(at: folder) }
+                    try play(CopiedWorld(folder: folder), seed: seed &+ UInt64(run), &counts, &kinds)
+                }
             } catch {
-                Issue.record("seed \(seed &+ UInt64(run)) on \(kind): \(error)")
+                Issue.record("seed \(seed &+ UInt64(run)) on \(["json", "log", "csv"][run % 3]): \(error)")
                 break
             }
         }
@@ -70,12 +79,11 @@ extension MigrationTests {
     }
 
     private func play(
-        _ kind: MigrationWorld.Kind, seed: UInt64, _ counts: inout (pairs: Int, refused: Int),
+        _ world: some PairWorld, seed: UInt64, _ counts: inout (pairs: Int, refused: Int),
         _ kinds: inout [String: Int]
     ) throws {
         var random = SeededGenerator(seed: seed)
         var names = 0
-        let world = try MigrationWorld(kind)
         var schema = RandomStage.schema(&random, &names)
         var content = RandomStage.content(of: schema, &random)
         try save(&content, to: world, schema)
@@ -86,33 +94,41 @@ extension MigrationTests {
             (Before.schema, After.schema, Pair.stage) = (schema, stage.schema, stage)
             let before = try world.files()
             counts.pairs += 1
+            // A store that is copied needs no plan, and its records need not be in memory then.
+            let isPlanned = !(world is CopiedWorld) || !stage.isPlain
+            if !isPlanned { kinds["without a plan", default: 0] += 1 }
+            let plan: (any SchemaMigrationPlan.Type)? = isPlanned ? Pair.self : nil
             if let refusal = stage.refusal {
                 counts.refused += 1
-                try expect(refusal, world, stage.schema)
+                try expect(refusal, world, stage.schema, plan)
                 guard try world.files() == before else { throw Difference(what: "a refusal has changed files") }
                 continue
             }
-            try world.open(Schema(stored: stage.schema), Pair.self).close()
+            try world.open(Schema(stored: stage.schema), plan).close()
             content = stage.content
             schema = stage.schema
-            for attempt in 0..<(kind == .log ? 2 : 1) {
+            let log = (world as? MigrationWorld).flatMap { $0.kind == .log ? $0 : nil }
+            for attempt in 0..<(log == nil ? 1 : 2) {
                 // The second time all comes from the log.
-                if attempt == 1 { try? world.disk.unlink(world.path + ".checkpoint") }
+                if attempt == 1, let log { try? log.disk.unlink(log.path + ".checkpoint") }
                 let found = try read(world, schema)
                 guard found == content else {
                     throw Difference(what: "step \(step), \(stage.kinds): \(found.differences(fromExpected: content))")
                 }
             }
-            if kind == .log {
-                let problems = try world.logConfiguration().verifyStore().problems
+            if let log {
+                let problems = try log.logConfiguration().verifyStore().problems
                 guard problems.isEmpty else { throw Difference(what: "\(problems)") }
             }
         }
     }
 
-    private func expect(_ refusal: RandomStage.Refusal, _ world: MigrationWorld, _ schema: StoredSchema) throws {
+    private func expect(
+        _ refusal: RandomStage.Refusal, _ world: some PairWorld, _ schema: StoredSchema,
+        _ plan: (any SchemaMigrationPlan.Type)?
+    ) throws {
         do {
-            try world.open(Schema(stored: schema), Pair.self).close()
+            try world.open(Schema(stored: schema), plan).close()
         } catch MigrationError.stageFailed(let failure) {
             switch (refusal, failure.underlying) {
             case (
@@ -129,21 +145,8 @@ extension MigrationTests {
         throw Difference(what: "expected \(refusal), but it was taken")
     }
 
-    private func store(_ world: MigrationWorld, _ schema: StoredSchema) throws -> any EngineDataStore {
-        switch world.kind {
-        case .json:
-            var configuration = JSONFileConfiguration("trips", path: world.path, in: world.disk)
-            configuration.schema = Schema(stored: schema)
-            return try JSONFileStore(configuration, migrationPlan: nil)
-        case .log:
-            var configuration = world.logConfiguration()
-            configuration.schema = Schema(stored: schema)
-            return try AppendLogStore(configuration, migrationPlan: nil)
-        }
-    }
-
-    private func save(_ content: inout RandomStage.Content, to world: MigrationWorld, _ schema: StoredSchema) throws {
-        let store = try store(world, schema)
+    private func save(_ content: inout RandomStage.Content, to world: some PairWorld, _ schema: StoredSchema) throws {
+        let store = try world.store(under: schema)
         defer { try? store.close() }
         let layouts = schema.recordLayouts()
         var temporary: [String: [UInt64: PersistentIdentifier]] = [:]
@@ -164,42 +167,99 @@ extension MigrationTests {
             }
             return DefaultSnapshot(persistentIdentifier: record, layout: layout, values: ContiguousArray(values))
         }
-        _ = try store.save(
-            DataStoreSaveChangesRequest(inserted: inserted, editingState: EditingState(author: "test")))
+        func insert<S: DataStore>(_ store: S) throws { _ = try StoreTransfer(store).insert(inserted) }
+        try insert(store)
         // Numbers are given in the order of the request.
         guard try read(store, schema) == content else {
             throw Difference(what: "what was stored is not what was to be stored")
         }
     }
 
-    private func read(_ world: MigrationWorld, _ schema: StoredSchema) throws -> RandomStage.Content {
-        let store = try store(world, schema)
+    private func read(_ world: some PairWorld, _ schema: StoredSchema) throws -> RandomStage.Content {
+        let store = try world.store(under: schema)
         defer { try? store.close() }
         return try read(store, schema)
     }
 
-    private func read(_ store: any EngineDataStore, _ schema: StoredSchema) throws -> RandomStage.Content {
-        var content = RandomStage.Content()
-        let version = store.engine.version
-        for (entity, layout) in schema.recordLayouts() {
-            guard let rows = version.rows(ofEntity: entity) else { continue }
-            for row in 0..<rows.endRow where rows.contains(row: row) {
-                var values: [String: RandomStage.Content.Value] = [:]
-                for (place, slot) in layout.slots.enumerated() where slot.role != .toManyDerived {
-                    let value = try rows.readValue(row: row, slot: place)
-                    let target = slot.property.relationship?.destination ?? ""
-                    switch value {
-                    case .identifier(let record): values[slot.name] = .link(target, record.sequenceNumber ?? 0)
-                    case .identifiers(let records):
-                        values[slot.name] = .links(target, Set(records.compactMap(\.sequenceNumber)))
-                    case .null where slot.role.isToMany: values[slot.name] = .links(target, [])
-                    default: values[slot.name] = .value(value)
+    private func read(_ store: any DataStore, _ schema: StoredSchema) throws -> RandomStage.Content {
+        func read<S: DataStore>(_ store: S) throws -> RandomStage.Content {
+            var content = RandomStage.Content()
+            let transfer = StoreTransfer(store)
+            for (entity, layout) in schema.recordLayouts() {
+                let next = try transfer.reader(ofEntity: entity, atMost: 7)
+                while case let records = try next(), !records.isEmpty {
+                    for record in records {
+                        let number = record.persistentIdentifier.sequenceNumber ?? 0
+                        content.records[entity, default: [:]][number] = values(of: record, layout)
                     }
                 }
-                content.records[entity, default: [:]][rows.identifier(ofRow: row).sequenceNumber ?? 0] = values
+            }
+            return content
+        }
+        return try read(store)
+    }
+
+    private func values(of record: DefaultSnapshot, _ layout: RecordLayout) -> [String: RandomStage.Content.Value] {
+        var values: [String: RandomStage.Content.Value] = [:]
+        for (slot, value) in zip(layout.slots, record.values) where slot.role != .toManyDerived {
+            let target = slot.property.relationship?.destination ?? ""
+            switch value {
+            case .identifier(let record): values[slot.name] = .link(target, record.sequenceNumber ?? 0)
+            case .identifiers(let records):
+                values[slot.name] = .links(target, Set(records.compactMap(\.sequenceNumber)))
+            case .null where slot.role.isToMany: values[slot.name] = .links(target, [])
+            default: values[slot.name] = .value(value)
             }
         }
-        try version.check()
-        return content
+        return values
+    }
+}
+
+/// Where random stages are played.
+private protocol PairWorld {
+    func files() throws -> [String: [UInt8]]
+    func open(_ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws -> ModelContainer
+    func store(under schema: StoredSchema) throws -> any DataStore
+}
+
+extension MigrationWorld: PairWorld {
+    func open(_ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws -> ModelContainer {
+        try open(schema, plan, allowsSave: true)
+    }
+
+    func store(under schema: StoredSchema) throws -> any DataStore {
+        switch kind {
+        case .json:
+            var configuration = JSONFileConfiguration("trips", path: path, in: disk)
+            configuration.schema = Schema(stored: schema)
+            return try JSONFileStore(configuration, migrationPlan: nil)
+        case .log:
+            var configuration = logConfiguration()
+            configuration.schema = Schema(stored: schema)
+            return try AppendLogStore(configuration, migrationPlan: nil)
+        }
+    }
+}
+
+/// A folder of CSV files, which is copied.
+private struct CopiedWorld: PairWorld {
+    let folder: URL
+
+    func files() throws -> [String: [UInt8]] {
+        var found: [String: [UInt8]] = [:]
+        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+            found[path] = (try? Data(contentsOf: folder.appending(path: path))).map(Array.init) ?? []
+        }
+        return found
+    }
+
+    func open(_ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws -> ModelContainer {
+        try ModelContainer(for: schema, migrationPlan: plan, configurations: [CSVConfiguration(folder: folder)])
+    }
+
+    func store(under schema: StoredSchema) throws -> any DataStore {
+        var configuration = CSVConfiguration(folder: folder)
+        configuration.schema = Schema(stored: schema)
+        return try CSVStore(configuration, migrationPlan: nil)
     }
 }

@@ -69,7 +69,10 @@ struct RandomStage {
     }
 
     var schema: StoredSchema
-    var mapping = MigrationMapping.inferred
+    var mapping = MigrationMapping.inferred { didSet { hasMapping = true } }
+    private var hasMapping = false
+    /// Whether the schemas alone say all.
+    var isPlain: Bool { !hasMapping && rules.isEmpty && deleted.isEmpty }
     var rules: [DuplicateRule] = []
     var content: Content
     var refusal: Refusal?

@@ -132,14 +132,17 @@ import Testing
         #expect(
             Set(files) == [
                 "Program/main.swift", "Store/CSV.swift", "Store/CSVStore.swift", "Store/CSVStore+Queries.swift",
+                "Store/CSVConfiguration+Migration.swift",
             ])
         let whole = try Self.lines("Program/main.swift", "Store/CSV.swift", "Store/CSVStore.swift")
         let pushed = try Self.lines("Store/CSVStore+Queries.swift")
         #expect(whole < 150)
+        let migration = try Self.lines("Store/CSVConfiguration+Migration.swift")
         #expect(pushed <= 50)
         let text = try String(contentsOf: Self.guide, encoding: .utf8)
         #expect(text.contains("a store in \(whole) lines"))
         #expect(text.contains("extension of \(pushed) lines"))
+        #expect(text.contains("is a file of \(migration) lines"))
     }
 
     @Test func theSampleOnSQLiteIsAsShortAsTheGuideSays() throws {

@@ -150,10 +150,11 @@ import Testing
     @Test func textsReadAsTheyLookAndComeBack() throws {
         let table = try Self.filled()
         let texts = Dictionary(uniqueKeysWithValues: table.texts.map { ($0.name, Array($0.rows)) })
+        let schema = try #require(texts["_store"]?[1].last ?? nil)
         #expect(
             texts == [
                 "_store": [
-                    ["identifier", "next"], ["S", "5"],
+                    ["identifier", "next", "schema"], ["S", "5", schema],
                     ["Book", "title:string pages:int64 shelf:Shelf alike:[Book]"],
                     ["Guide", "title:string pages:int64 shelf:Shelf alike:[Book] region:string"],
                     ["Shelf", "label:string"],
@@ -168,6 +169,8 @@ import Testing
                     ["4", "Alps", "90", nil, "Book/2 Book/3", ""],
                 ],
             ])
+        #expect(try JSONDecoder().decode(StoredSchema.self, from: Data(schema.utf8)) == Self.schema)
+        #expect(try SnapshotTable.storedSchema(among: texts.keys) { texts[$0] ?? [] } == Self.schema)
         let back = try SnapshotTable(Self.schema, texts: texts)
         #expect(back.storeIdentifier == "S")
         #expect(back.nextNumber == 5)
@@ -275,8 +278,42 @@ import Testing
         let disc = [["record", "title"], ["1", nil]]
         let about = [["identifier", "next"], ["S", "2"], ["Disc", "title:string"]]
         let table = try SnapshotTable(Self.schema, texts: ["_store": about, "Disc": disc])
-        let texts = Dictionary(uniqueKeysWithValues: table.texts.map { ($0.name, Array($0.rows)) })
+        var texts = Dictionary(uniqueKeysWithValues: table.texts.map { ($0.name, Array($0.rows)) })
+        texts["_store"] = texts["_store"]?.enumerated().map { $0.offset < 2 ? Array($0.element.prefix(2)) : $0.element }
         #expect(texts == ["_store": about, "Disc": disc])
+    }
+
+    @Test func theSchemaNamesEntitiesThatAreOnlyKept() throws {
+        func texts(_ table: SnapshotTable) -> [String: [[String?]]] {
+            Dictionary(uniqueKeysWithValues: table.texts.map { ($0.name, Array($0.rows)) })
+        }
+        let whole = try Self.filled()
+        let part = StoredSchema(
+            version: Self.schema.version, entities: Self.schema.entities.filter { $0.name == "Shelf" })
+        let reduced = texts(try SnapshotTable(part, texts: texts(whole)))
+        let stored = try SnapshotTable.storedSchema(among: reduced.keys) { reduced[$0] ?? [] }
+        #expect(Set(stored?.entities.map(\.name) ?? []) == Set(Self.schema.entities.map(\.name)))
+        let old: [String: [[String?]]] = ["_store": [["identifier", "next"], ["S", "2"]]]
+        #expect(try SnapshotTable.storedSchema(among: old.keys) { old[$0] ?? [] } == nil)
+        let damaged: [String: [[String?]]] = ["_store": [["identifier", "next", "schema"], ["S", "2", "{"]]]
+        #expect(throws: SnapshotTableError.unreadable(source: "_store", row: 2)) {
+            try SnapshotTable.storedSchema(among: damaged.keys) { damaged[$0] ?? [] }
+        }
+    }
+
+    @Test func recordsOfAnotherStoreAreRestoredInAnEmptyTableAlone() throws {
+        let whole = try Self.filled()
+        var fresh = SnapshotTable(Self.schema)
+        let books = whole.snapshots(of: "Book")
+        try fresh.restore(Array(books.prefix(1)), ofStore: "S", nextNumber: 9)
+        try fresh.restore(Array(books.dropFirst()), ofStore: "S", nextNumber: 9)
+        #expect(fresh.storeIdentifier == "S" && fresh.nextNumber == 9)
+        #expect(fresh.snapshots(of: "Book").map(\.persistentIdentifier) == books.map(\.persistentIdentifier))
+        #expect(throws: SnapshotTableError.holdsRecords(ofStore: "S")) {
+            try fresh.restore([], ofStore: "T", nextNumber: 1)
+        }
+        #expect(throws: SnapshotTableError.self) { try fresh.restore(books, ofStore: "S", nextNumber: 20) }
+        #expect(fresh.nextNumber == 9)
     }
 
     @Test func changesTakeNoLookAtEveryRecord() throws {

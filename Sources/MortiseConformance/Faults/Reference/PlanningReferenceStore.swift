@@ -1,5 +1,6 @@
 import Foundation
 import MortiseCore
+import Synchronization
 
 /// Opens a reference store that plans queries.
 struct PlanningReferenceConfiguration: DataStoreConfiguration, Sendable {
@@ -99,14 +100,27 @@ final class VersionedReferenceStore: VersionedDataStore, Sendable, ReferenceHist
     var schema: Schema { work.schema }
     var identifier: String { work.identifier }
     let work: ReferenceWork
+    private let opening = UUID()
 
     init(_ configuration: VersionedReferenceConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         self.configuration = configuration
         work = try ReferenceWork(configuration.storage, configuration.schema, configuration.fault)
+        let keepsOut = work.steps.copying.keepsOthersOut
+        try configuration.storage.use.withLock { [opening] use throws(ReferenceStoreError) in
+            if use.isMigrating, keepsOut { throw .inUse }
+            use.stores.insert(opening)
+        }
     }
 
+    deinit { leave() }
+
+    /// Lets go of the storage. The store goes on to work, as one does that holds nothing.
+    func close() throws { leave() }
+
+    private func leave() { _ = configuration.storage.use.withLock { [opening] in $0.stores.remove(opening) } }
+
     static let claims: StoreCapabilities = [
-        .durability, .erase, .uniqueness, .referentialIntegrity, .versions, .batchUpdate, .history,
+        .durability, .erase, .uniqueness, .referentialIntegrity, .versions, .batchUpdate, .history, .migration,
     ]
     var capabilities: StoreCapabilities { work.steps.capabilities(Self.claims) }
 

@@ -39,6 +39,8 @@ struct ReferenceSteps: Sendable {
     }
     /// How a store that runs migration plans does so.
     var migration = ReferenceMigration()
+    /// How a container migrates the store.
+    var copying = ReferenceCopying()
     var capabilities: @Sendable (StoreCapabilities) -> StoreCapabilities = { $0 }
     var explain: @Sendable (ReferenceStoreError) -> any Error = { $0 }
     var worksWhenClosed = false

@@ -52,7 +52,14 @@ public final class ReferenceStorage: Sendable {
         }
     }
 
-    let identifier = UUID().uuidString
+    /// Which stores have it open, and whether it is being migrated.
+    struct Use: Sendable {
+        var stores: Set<UUID> = []
+        var isMigrating = false
+    }
+
+    let identifier: String
+    let use = Mutex(Use())
     let state = Mutex(State())
     let medium = Mutex(Medium())
     private let copyCount = Mutex(0)
@@ -60,7 +67,13 @@ public final class ReferenceStorage: Sendable {
     var copies: Int { copyCount.withLock { $0 } }
 
     /// Makes an empty storage. Stores opened on it share its records.
-    public init() {}
+    public init() { identifier = UUID().uuidString }
+
+    /// The records of another storage, for a migration.
+    init(_ state: State, identifier: String) {
+        self.identifier = identifier
+        self.state.withLock { $0 = state }
+    }
 
     /// Leaves the data as a crash right after an operation does; nil means after the last one.
     public func crash(after operation: Int? = nil) {
@@ -70,6 +83,7 @@ public final class ReferenceStorage: Sendable {
             return left
         }
         state.withLock { $0 = left }
+        use.withLock { $0 = Use() }
         copyCount.withLock { $0 += 1 }
     }
 
@@ -114,6 +128,8 @@ public enum ReferenceStoreError: Error, Hashable, Sendable {
     case schemaMismatch(entity: String, property: String)
     /// The storage was opened for a newer version of the schema.
     case newer(Schema.Version)
+    /// The storage is open, or being migrated.
+    case inUse
     /// A faulty store refuses what it should not.
     case refused
 }
@@ -133,6 +149,7 @@ extension ReferenceStoreError: CustomStringConvertible {
             "\(entity).\(property) is not what the stored records have. Give it another name."
         case .newer(let version):
             "The storage was opened for version \(version), which is newer than the program. Use a newer program."
+        case .inUse: "The storage is open elsewhere, or being migrated. Close it there first."
         case .refused: "The store refuses this."
         }
     }

@@ -9,10 +9,14 @@ extension ModelContainer {
         _ configurations: [any DataStoreConfiguration], to schema: Schema,
         _ plan: (any SchemaMigrationPlan.Type)?, _ logger: Logger
     ) throws {
-        guard let plan else { return }
+        // Without a plan, the stores that adapt their records do that when they are opened.
+        let isPlanned = plan != nil
+        let plan: any SchemaMigrationPlan.Type = plan ?? WithoutStages.self
         var due: [DueMigration] = []
         for configuration in configurations {
-            guard let configuration = configuration as? any MigratableConfiguration else { continue }
+            guard let configuration = configuration as? any MigratableConfiguration,
+                isPlanned || !configuration.adaptsWhenOpened
+            else { continue }
             let found = try DueMigration(
                 configuration, to: configuration.schema ?? schema, plan,
                 without: try foreign(to: configuration, configurations, schema))
@@ -74,6 +78,12 @@ extension ModelContainer {
         }
         return found
     }
+}
+
+/// The plan of a program that has none: one lightweight stage leads from any schema to any other that is not older.
+private enum WithoutStages: SchemaMigrationPlan {
+    static var schemas: [any VersionedSchema.Type] { [] }
+    static var stages: [MigrationStage] { [] }
 }
 
 extension SchemaChange {
@@ -139,11 +149,17 @@ private struct DueMigration {
         self.target = target
         self.others = others
         self.plan = try PlannedVersions(plan) { others[$0] == nil }
-        options = plan.migrationOptions
+        var options = plan.migrationOptions
+        // Who has no plan says by a new version that what was dropped is not needed.
+        if plan is WithoutStages.Type, target.version <= stored.version { options.loss = .refused }
+        self.options = options
         guard let path = try path(from: stored) else { return nil }
         guard configuration.allowsMigration else {
             // Opening the store brings what it reads to the schema, and writes nothing.
-            if !path.isNeeded(from: stored, to: target.stored), options.loss == .allowed { return nil }
+            if configuration.adaptsWhenOpened, !path.isNeeded(from: stored, to: target.stored), options.loss == .allowed
+            {
+                return nil
+            }
             throw MigrationError.migrationNeeded(
                 store: configuration.name, from: path.steps.first?.source.version ?? stored.version,
                 to: path.steps.last?.target.version ?? target.version)
@@ -166,14 +182,22 @@ private struct DueMigration {
             .carriedOut(from: stored, to: target.stored)
     }
 
+    /// Counts the records.
     /// - Throws: `MigrationError.entityInAnotherStore` for records that belong to another store now.
-    private static func checkNothingMoves(
-        _ rows: any StoreVersion, _ stored: StoredSchema, _ others: [String: String], store: String
-    ) throws {
-        for entity in stored.entities {
-            guard let other = others[entity.name], rows.rows(ofEntity: entity.name)?.count ?? 0 > 0 else { continue }
-            throw MigrationError.entityInAnotherStore(store: store, entity: entity.name, other: other)
+    private static func count(
+        _ migration: any StoreMigration, without others: [String: String], store: String
+    ) throws -> Int {
+        try migration.storedSchema.entities.reduce(0) { sum, entity in
+            let count = try migration.count(ofEntity: entity.name)
+            if count > 0, let other = others[entity.name] {
+                throw MigrationError.entityInAnotherStore(store: store, entity: entity.name, other: other)
+            }
+            return sum + count
         }
+    }
+
+    private static func request(_ plan: PlannedVersions, _ target: Schema) -> MigrationRequest {
+        MigrationRequest(schemas: plan.versions + [target])
     }
 
     /// Looks at what the stages would do; nil for a store that does not exist yet.
@@ -182,21 +206,20 @@ private struct DueMigration {
         without others: [String: String]
     ) throws -> MigrationPreview? {
         guard try configuration.storedSchema() != nil else { return nil }
-        let migration = try configuration.previewMigration()
+        let versions = try PlannedVersions(plan) { others[$0] == nil }
+        let migration = try configuration.previewMigration(request(versions, target))
         defer { migration.abandon() }
         let stored = migration.storedSchema
         let options = plan.migrationOptions
-        let versions = try PlannedVersions(plan) { others[$0] == nil }
         let path = try path(
             from: stored, to: target, versions, adopting: options.adopting, without: others, store: configuration.name)
-        let rows = try migration.frozen(under: Schema(stored: stored)).currentVersion
-        try checkNothingMoves(rows, stored, others, store: configuration.name)
-        let records = stored.entities.reduce(0) { $0 + (rows.rows(ofEntity: $1.name)?.count ?? 0) }
+        let records = try count(migration, without: others, store: configuration.name)
         var stages: [MigrationPreview.Stage] = []
         for step in path.steps {
             var refusal: String?
             var losses: [SchemaLoss] = []
             do {
+                if stages.isEmpty { try checkIdentifiers(migration, options, store: configuration.name) }
                 func note(
                     _ loss: SchemaLoss, _ converted: [String: Set<String>] = [:], dropping: Set<String> = []
                 ) throws {
@@ -231,10 +254,19 @@ private struct DueMigration {
         return MigrationPreview(
             store: configuration.name, from: path.steps.first?.source.version ?? stored.version,
             to: path.steps.last?.target.version ?? target.version, stages: stages, records: records,
+            keepsIdentifiers: path.steps.isEmpty || migration.keepsIdentifiers,
             space: path.steps.isEmpty
                 ? nil
                 : try configuration.migrationSpace(
                     keepingCopy: options.copies == .always || stages.contains { $0.loss != nil }))
+    }
+
+    /// - Throws: `MigrationError.identifiersWouldChange`.
+    private static func checkIdentifiers(
+        _ migration: any StoreMigration, _ options: MigrationOptions, store: String
+    ) throws(MigrationError) {
+        if migration.keepsIdentifiers || options.identifiers == .mayChange { return }
+        throw .identifiersWouldChange(store: store)
     }
 
     /// Runs the stages.
@@ -244,13 +276,14 @@ private struct DueMigration {
         if let space, !space.isEnough {
             throw MigrationError.notEnoughSpace(store: configuration.name, space: space)
         }
-        let migration = try configuration.beginMigration()
+        let migration = try configuration.beginMigration(Self.request(plan, target))
         do {
             // The store may have come to another version since it was looked at.
             guard let path = try path(from: migration.storedSchema) else {
                 migration.abandon()
                 return nil
             }
+            try Self.checkIdentifiers(migration, options, store: configuration.name)
             let (from, to) = (path.steps.first?.source.version, path.steps.last?.target.version)
             logger.notice(
                 "migrating",
@@ -258,12 +291,10 @@ private struct DueMigration {
                     "store": "\(configuration.name)", "from": "\(from ?? target.version)",
                     "to": "\(to ?? target.version)",
                 ])
-            let rows = try migration.frozen(under: Schema(stored: migration.storedSchema)).currentVersion
-            try Self.checkNothingMoves(rows, migration.storedSchema, others, store: configuration.name)
+            let records = try Self.count(migration, without: others, store: configuration.name)
             let meter = MigrationMeter(
                 options.progress, store: configuration.name, from: from ?? target.version, to: to ?? target.version,
-                stages: path.steps.count,
-                records: migration.storedSchema.entities.reduce(0) { $0 + (rows.rows(ofEntity: $1.name)?.count ?? 0) })
+                stages: path.steps.count, records: records)
             migration.advance = { try meter.advance(by: $0) }
             var current = migration.storedSchema
             for step in path.steps {

@@ -48,6 +48,9 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let announcements = StoreCapability(rawValue: "announcements")
     /// `HistoryProviding`: the store keeps a history of its saves.
     public static let history = StoreCapability(rawValue: "history")
+    /// A container brings the store from one version of its models to another, with code of a plan: its configuration is a
+    /// `MigratableConfiguration` and allows it.
+    public static let migration = StoreCapability(rawValue: "migration")
     /// The store holds files, locks or connections, and `close()` releases them.
     public static let closing = StoreCapability(rawValue: "closing")
 
@@ -55,14 +58,14 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let all: [StoreCapability] = [
         .reopening, .durability, .erase, .batchDelete, .batchUpdate, .aggregates, .uniqueness, .referentialIntegrity,
         .queries, .concurrency, .versions, .recordVersions, .deferredRelationships, .readConsistency,
-        .announcements, .history, .closing,
+        .announcements, .history, .migration, .closing,
     ]
 
     /// The capabilities that this one requires.
     var implied: [StoreCapability] {
         switch self {
         case .versions: [.concurrency, .queries]
-        case .durability: [.reopening]
+        case .durability, .migration: [.reopening]
         case .deferredRelationships, .readConsistency: [.queries]
         default: []
         }
@@ -87,6 +90,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .readConsistency: "answers all that belongs to one fetch from one state"
         case .announcements: "posts its commits to a feed"
         case .history: "keeps what its saves changed"
+        case .migration: "comes to the next version of its models by a plan, code included"
         case .closing: "releases its resources when closed"
         default: rawValue
         }
@@ -141,6 +145,8 @@ extension StoreCapabilities {
         if store is any QueryableDataStore { found.insert(.queries) }
         if store is any VersionedDataStore { found.insert(.versions) }
         if store is any HistoryProviding { found.insert(.history) }
+        let migratable = store.configuration as any DataStoreConfiguration as? any MigratableConfiguration
+        if migratable?.allowsMigration == true { found.insert(.migration) }
         self.init(found)
     }
 

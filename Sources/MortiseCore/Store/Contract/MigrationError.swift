@@ -36,6 +36,10 @@ public enum MigrationError: Error, Hashable, Sendable {
     case storeGone(store: String)
     /// The store has an entity that the container keeps in another store now. A migration moves nothing between stores.
     case entityInAnotherStore(store: String, entity: String, other: String)
+    /// The records would get new identifiers, which the plan's options do not allow.
+    case identifiersWouldChange(store: String)
+    /// The store can only be read through classes of its models, and no version of the plan has one for that entity.
+    case classNeeded(store: String, entity: String)
     /// The disk has less room than the migration takes. Nothing was begun.
     case notEnoughSpace(store: String, space: MigrationSpace)
 
@@ -194,6 +198,14 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
             return
                 "The store \"\(store)\" holds \(entity), which the container keeps in \"\(other)\" now. A migration moves no records "
                 + "between stores. Copy them in a program that opens both, or keep \(entity) where it is."
+        case .identifiersWouldChange(let store):
+            return
+                "The store \"\(store)\" comes to another version by a copy, in which its records get new identifiers. It was not changed. "
+                + "If nothing outside of the store keeps identifiers of it, say so in the options of the plan: identifiers = .mayChange."
+        case .classNeeded(let store, let entity):
+            return
+                "The store \"\(store)\" holds records of \(entity), which it hands out by the class alone, and no version of the migration "
+                + "plan has a class of that name. It was not changed. Add the store's version to the plan, with its models."
         case .notEnoughSpace(let store, let space):
             return
                 "Bringing the store \"\(store)\" to another version takes up to \(space.needed) bytes, and "

@@ -1,8 +1,8 @@
 /// A configuration whose store a container brings from one version of a schema to another by the stages of a migration plan, code
 /// included.
 ///
-/// Such a store is opened without a plan: the container has brought it to the configuration's schema before. Stages without
-/// code, where they come to the same as one, are left to the opening of the store itself, which adapts its records.
+/// Such a store is opened without a plan: the container has brought it to the configuration's schema before. Where there is no
+/// plan, the opening of the store itself adapts its records, unless `adaptsWhenOpened` is false.
 public protocol MigratableConfiguration: DataStoreConfiguration {
     /// The schema of the stored data; nil if the store does not exist yet. Takes no lock and changes nothing.
     /// - Throws: the adapter's errors for a store that cannot be read.
@@ -12,9 +12,18 @@ public protocol MigratableConfiguration: DataStoreConfiguration {
     /// - Throws: the adapter's errors for a store that is open elsewhere or cannot be read.
     func beginMigration() throws -> any StoreMigration
 
+    /// As `beginMigration()`, for a store whose records can only be read through the classes of their models. What containers call;
+    /// the default leaves the request aside.
+    /// - Throws: as `beginMigration()`.
+    func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration
+
     /// Begins a migration that is never committed, to find out what one would do: takes no lock and changes nothing.
     /// - Throws: the adapter's errors for a store that cannot be read.
     func previewMigration() throws -> any StoreMigration
+
+    /// As `previewMigration()`, with what `beginMigration(_:)` gets. The default leaves the request aside.
+    /// - Throws: as `previewMigration()`.
+    func previewMigration(_ request: MigrationRequest) throws -> any StoreMigration
 
     /// The room that a migration takes where the store is, as far as that can be said before it begins.
     /// - Parameter keepsCopy: whether a copy of the store stays for certain.
@@ -24,11 +33,36 @@ public protocol MigratableConfiguration: DataStoreConfiguration {
 
     /// Whether the store may be changed. If false, a container does not open it while code of a plan is due.
     var allowsMigration: Bool { get }
+
+    /// Whether opening the store brings its records to another schema as a lightweight stage does. If false, a container migrates
+    /// the store before it opens it also where there is no plan, or where the plan's stages have no code.
+    var adaptsWhenOpened: Bool { get }
 }
 
 extension MigratableConfiguration {
     /// Not known.
     public func migrationSpace(keepingCopy keepsCopy: Bool) throws -> MigrationSpace? { nil }
+    /// True: the store adapts its records.
+    public var adaptsWhenOpened: Bool { true }
+    /// `beginMigration()`.
+    public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration { try beginMigration() }
+    /// `previewMigration()`.
+    public func previewMigration(_ request: MigrationRequest) throws -> any StoreMigration { try previewMigration() }
+}
+
+/// What a container knows of the models of a store that it is about to migrate.
+public struct MigrationRequest {
+    /// The versions of the plan, oldest first, and the schema that the store comes to, each with the classes of its models.
+    public let schemas: [Schema]
+
+    /// Names the schemas.
+    public init(schemas: [Schema] = []) { self.schemas = schemas }
+
+    /// The classes of all schemas, those of the schemas with that content first.
+    public func models(of stored: StoredSchema) -> [any PersistentModel.Type] {
+        let (equal, others) = (schemas.filter { $0.stored == stored }, schemas.filter { $0.stored != stored })
+        return (equal + others).flatMap { schema in schema.layouts.values.map(\.type) }
+    }
 }
 
 /// The room that a migration takes on a disk, and what there is.
@@ -56,6 +90,15 @@ public struct MigrationSpace: Sendable, Hashable {
 public protocol StoreMigration: AnyObject {
     /// The schema that the store holds.
     var storedSchema: StoredSchema { get }
+
+    /// Whether each record, and the store, will have the identifier that it has now. True by default; if false, a container goes on
+    /// only where `MigrationOptions.identifiers` allows that.
+    var keepsIdentifiers: Bool { get }
+
+    /// How many records there are now of exactly that entity of the schema that the store holds. The default counts those of
+    /// `frozen(under:)`; called before `adapt(to:converting:)`.
+    /// - Throws: the adapter's errors for records that cannot be read.
+    func count(ofEntity name: String) throws -> Int
 
     /// The records as they are now, for reading: what is saved in the working store later, and what schema it comes to, does not
     /// show. It can be read until the migration has ended.
@@ -101,6 +144,12 @@ public protocol StoreMigration: AnyObject {
 }
 
 extension StoreMigration {
+    /// True.
+    public var keepsIdentifiers: Bool { true }
+    /// Counts the records of `frozen(under:)`.
+    public func count(ofEntity name: String) throws -> Int {
+        try frozen(under: Schema(stored: storedSchema)).currentVersion.rows(ofEntity: name)?.count ?? 0
+    }
     /// `adapt(to:converting:)` where no value was converted.
     @discardableResult
     public func adapt(to schema: StoredSchema) throws -> SchemaLoss { try adapt(to: schema, converting: [:]) }

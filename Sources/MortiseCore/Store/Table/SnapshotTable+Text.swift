@@ -1,11 +1,18 @@
+import Foundation
+
 /// Records as rows of text: what CSV files, the sheets of a workbook or a line-by-line protocol hold.
 extension SnapshotTable {
     /// All content as named tables: one for each entity that has records, as `texts(of:)` makes it, and one called
-    /// `_store`. That holds the identifier of the store, the number of its next record, and, after the name of each
-    /// entity, the kinds of its columns and the original names of those that were renamed.
+    /// `_store`. That holds the identifier of the store, the number of its next record, the schema as `storedSchema(among:reading:)`
+    /// reads it, and, after the name of each entity, the kinds of its columns and the original names of those that were renamed.
     public var texts: [(name: String, rows: AnySequence<[String?]>)] {
         let names = schema.entities.map(\.name).filter { records[$0]?.isEmpty == false }
-        var about = [["identifier", "next"], [storeIdentifier, "\(nextNumber)"]]
+        var about: [[String?]] = [["identifier", "next"], [storeIdentifier, "\(nextNumber)"]]
+        if let text = Self.text(of: StoredSchema(version: schema.version, entities: schema.entities + foreignEntities))
+        {
+            about[0].append("schema")
+            about[1].append(text)
+        }
         about += names.map {
             [$0, (layouts[$0]?.slots ?? []).filter(\.hasColumn).map(\.kindText).joined(separator: " ")]
         }
@@ -24,11 +31,14 @@ extension SnapshotTable {
         self.init(schema)
         if texts.isEmpty { return }
         let name = aboutName
-        guard let about = texts[name], about.count > 1, about.allSatisfy({ $0.count == 2 }),
+        guard let about = texts[name], about.count > 1, about.dropFirst(2).allSatisfy({ $0.count == 2 }),
+            about[0].count == about[1].count, (2...3).contains(about[0].count),
             let identifier = about[1][0],
             let next = about[1][1].flatMap({ UInt64($0) })
         else { throw .unreadable(source: name, row: 2) }
         self.init(schema, storeIdentifier: identifier, nextNumber: next)
+        let stored = try Self.storedSchema(in: about, named: name)
+        foreignEntities = (stored?.entities ?? []).filter { layouts[$0.name] == nil && texts[$0.name] != nil }
         let kinds = Dictionary(about.dropFirst(2).map { ($0[0], $0[1] ?? "") }, uniquingKeysWith: { first, _ in first })
         for (entity, rows) in texts where entity != name {
             if layouts[entity] == nil {
@@ -41,6 +51,42 @@ extension SnapshotTable {
             }
         }
     }
+
+    // MARK: The schema
+
+    /// The schema under which tables were written that `texts` made, with the entities that it had only kept.
+    /// - Parameters:
+    ///   - names: the names of the tables.
+    ///   - read: reads one of them; called once at most.
+    /// - Returns: the schema; nil for tables that tell none.
+    /// - Throws: `SnapshotTableError.unreadable` for a schema that is none; what `read` throws.
+    public static func storedSchema(
+        among names: some Sequence<String>, reading read: (_ name: String) throws -> [[String?]]
+    ) throws -> StoredSchema? {
+        // Where an entity has that name, the table's is longer.
+        let about = names.filter { $0.hasSuffix("_store") && $0.dropLast(5).allSatisfy { $0 == "_" } }
+        guard let name = about.max(by: { $0.count < $1.count }) else { return nil }
+        return try storedSchema(in: try read(name), named: name)
+    }
+
+    private static func storedSchema(
+        in about: [[String?]], named name: String
+    ) throws(SnapshotTableError) -> StoredSchema? {
+        guard about.count > 1, about[1].count > 2, let text = about[1][2] else { return nil }
+        do {
+            return try JSONDecoder().decode(StoredSchema.self, from: Data(text.utf8))
+        } catch {
+            throw .unreadable(source: name, row: 2)
+        }
+    }
+
+    private static func text(of schema: StoredSchema) -> String? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(schema)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    // MARK: Columns
 
     /// A column as it was written.
     private struct Column {

@@ -24,7 +24,7 @@ public struct SnapshotTable: Sendable {
     /// The schema of the records.
     public let schema: StoredSchema
     /// The store's identifier, which is part of the identifiers of its records.
-    public let storeIdentifier: String
+    public private(set) var storeIdentifier: String
     /// The number of the record that is inserted next. Numbers are not used again: a store that is opened again has to
     /// restore the one it had, because numbers define the order in which records were inserted.
     public internal(set) var nextNumber: UInt64
@@ -35,6 +35,8 @@ public struct SnapshotTable: Sendable {
     private(set) var records: [String: [DefaultSnapshot]] = [:]
     /// Text tables of entities that the schema does not have.
     var foreign: [String: Foreign] = [:]
+    /// How the schema that the texts were written under describes those entities.
+    var foreignEntities: [StoredEntity] = []
 
     struct Foreign: Sendable {
         let kinds: String
@@ -157,6 +159,28 @@ public struct SnapshotTable: Sendable {
         if isTooLarge { throw .numbersExhausted }
         if !all.isEmpty { nextNumber = max(nextNumber, following) }
         records[entity] = all
+    }
+
+    /// Adds records of another store, whose identifier the table takes: what `RestoringDataStore` asks for.
+    /// - Parameters:
+    ///   - snapshots: records of any entities, in any order.
+    ///   - store: the identifier of the other store.
+    ///   - nextNumber: the number that the next record to be inserted gets at least.
+    /// - Throws: `SnapshotTableError` as `load(_:of:)` throws it, and for a table that has records of its own. The table does not change
+    ///   then.
+    public mutating func restore(
+        _ snapshots: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64
+    ) throws(SnapshotTableError) {
+        if store != storeIdentifier, records.values.contains(where: { !$0.isEmpty }) {
+            throw .holdsRecords(ofStore: storeIdentifier)
+        }
+        var changed = self
+        changed.storeIdentifier = store
+        for (entity, records) in Dictionary(grouping: snapshots, by: \.persistentIdentifier.entityName) {
+            try changed.load(records, of: entity)
+        }
+        changed.nextNumber = max(changed.nextNumber, nextNumber)
+        self = changed
     }
 
     /// Removes all records. Their numbers are not used again.

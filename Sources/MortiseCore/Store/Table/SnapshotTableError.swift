@@ -6,6 +6,8 @@ public enum SnapshotTableError: Error, Hashable, Sendable {
     case unknownEntity(String)
     /// Two records have the same number.
     case repeatedRecord(PersistentIdentifier)
+    /// Records of another store are to be restored in a table that has records of its own.
+    case holdsRecords(ofStore: String)
     /// The store has used up its record numbers.
     case numbersExhausted
     /// There is no column for a property that every record needs.
@@ -30,6 +32,8 @@ extension SnapshotTableError: CustomStringConvertible, ClassifiedStoreError {
         case .unknownEntity(let entity):
             "There is no entity \(entity) in the schema. Add its model, or remove its records."
         case .repeatedRecord(let record): "Two records have the identifier \(record). Give one of them another number."
+        case .holdsRecords(let store):
+            "The table holds records of the store \(store). Restore records of another store in a new table."
         case .numbersExhausted: "The store has used up its record numbers. Copy its records to a new store."
         case .missingColumn(let entity, let property):
             "\(entity) has no column \(property), which every record needs. Add it, or give the property a default."
@@ -53,7 +57,7 @@ extension SnapshotTableError: CustomStringConvertible, ClassifiedStoreError {
     /// The class of the error, for exit codes and alarms.
     public var errorClass: StoreErrorClass {
         switch self {
-        case .noSuchRecord: .conflict
+        case .noSuchRecord, .holdsRecords: .conflict
         case .numbersExhausted: .unsupported
         case .unknownEntity, .repeatedRecord, .missingColumn, .changedKind, .unknownColumn, .malformedRow,
             .unreadable, .doesNotFit:

@@ -1,0 +1,53 @@
+import Foundation
+public import MortiseCore
+public import MortiseEngine
+
+/// Comes to another schema by a copy: a new store is written inside of the folder, and its files become the next generation.
+extension CSVConfiguration: ReplaceableConfiguration {
+    public func storedSchema() throws -> StoredSchema? {
+        guard FileManager.default.fileExists(atPath: folder.path) else { return nil }
+        let latest = try latest()
+        if latest == 0 { return nil }
+        let files = folder.appending(path: "\(latest)")
+        do {
+            return try SnapshotTable.storedSchema(among: CSVStore.lengths(in: files).keys) { name in
+                try CSV.rows(of: Data(contentsOf: files.appending(path: "\(name).csv")), named: name)
+            }
+        } catch {
+            // Another program may have saved meanwhile.
+            if try self.latest() == latest { throw error }
+            return try storedSchema()
+        }
+    }
+
+    private func latest() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap { Int($0) }.max() ?? 0
+    }
+
+    public func sibling() throws -> CSVConfiguration {
+        let sibling = CSVConfiguration(folder: folder.appending(path: "next"))
+        discard(sibling)
+        try FileManager.default.createDirectory(at: sibling.folder, withIntermediateDirectories: false)
+        return sibling
+    }
+
+    public func replace(with sibling: CSVConfiguration, keepingCopy keepsCopy: Bool) throws {
+        let (old, new) = (try latest(), try sibling.latest())
+        try FileManager.default.moveItem(
+            at: sibling.folder.appending(path: "\(new)"), to: folder.appending(path: "\(old + 1)"))
+        // From here on nothing can fail any more. An older generation is a copy that nobody opens.
+        if !keepsCopy { try? FileManager.default.removeItem(at: folder.appending(path: "\(old)")) }
+        discard(sibling)
+    }
+
+    public func discard(_ sibling: CSVConfiguration) { try? FileManager.default.removeItem(at: sibling.folder) }
+}
+
+/// Takes over the identifiers, too.
+extension CSVStore: RestoringDataStore {
+    public var nextRecordNumber: UInt64 { table.nextNumber }
+
+    public func restore(_ records: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64) throws {
+        try write { try $0.restore(records, ofStore: store, nextNumber: nextNumber) }
+    }
+}

@@ -1,0 +1,64 @@
+public import MortiseCore
+
+/// A configuration whose store a container migrates by copying it: for a store of any shape that cannot bring its own records to
+/// another schema, or that has no working version which nobody sees.
+///
+/// The configuration says which schema is stored, names a place for a new store, and puts that in the place of the old one. The rest is
+/// done for it: the old store is opened under the schema that it holds, and read; stages are carried out, with their code; the outcome
+/// is written to the new store, some records at a time, read again and compared; and only then is the old one replaced. Whatever happens
+/// before that leaves it as it was.
+///
+/// Both are opened as stores of this configuration are always opened. The old one is open while the new one is written and takes its
+/// place, so that a store that lets one program in keeps others away. If the plan has no code, and its stages come to one, the records are
+/// taken over as they are read. Otherwise they are in memory while stages run, packed as an embedded store has them.
+///
+/// A store that is a `RestoringDataStore` keeps its identifier and those of its records. For any other a plan has to say
+/// `MigrationOptions.identifiers = .mayChange`, and `MigrationError.identifiersWouldChange` is thrown if it does not. Histories are not
+/// copied. A store with Apple's shape alone is read through the classes of the plan's versions, and `MigrationError.classNeeded` names
+/// the entity that has none.
+public protocol ReplaceableConfiguration: MigratableConfiguration {
+    /// The configuration of a store of the same kind that does not exist yet, so near to this one that it can take its place at once.
+    /// What an interrupted migration left there is removed.
+    /// - Throws: why there can be no such store.
+    func sibling() throws -> Self
+
+    /// Puts the store of a sibling, which is closed, into the place of this one, which is still open: in one step, so that the end of the
+    /// process leaves the one or the other there, whole. What it has put there is as durable as a save of the store.
+    /// - Parameters:
+    ///   - sibling: what `sibling()` returned.
+    ///   - keepsCopy: whether the old store has to stay somewhere beside the new one. How many such copies stay is up to the configuration.
+    /// - Throws: why it was not replaced, or why it is not known whether it was.
+    func replace(with sibling: Self, keepingCopy keepsCopy: Bool) throws
+
+    /// Removes the store of a sibling, which is closed, after a migration that came to nothing. The next `sibling()` does it, too.
+    func discard(_ sibling: Self)
+}
+
+extension ReplaceableConfiguration {
+    /// True: the store may be replaced.
+    public var allowsMigration: Bool { true }
+    /// False: the store is migrated also where no stage has code.
+    public var adaptsWhenOpened: Bool { false }
+    /// Does nothing: what is left is removed when it is in the way.
+    public func discard(_ sibling: Self) {}
+
+    /// Opens the store, to copy it. Without the classes of its models, which `beginMigration(_:)` gets.
+    /// - Throws: `MigrationError.storeGone`, `.openElsewhere`; what opening and reading the store throw.
+    public func beginMigration() throws -> any StoreMigration { try beginMigration(MigrationRequest()) }
+
+    /// Opens the store, to copy it.
+    /// - Throws: as `beginMigration()`; `MigrationError.classNeeded`.
+    public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
+        try CopyingMigration(of: self, request, isPreview: false)
+    }
+
+    /// Opens the store to look at it, as a program does that uses it: where that takes a lock, this does.
+    /// - Throws: as `beginMigration()`.
+    public func previewMigration() throws -> any StoreMigration { try previewMigration(MigrationRequest()) }
+
+    /// As `previewMigration()`.
+    /// - Throws: as `beginMigration(_:)`.
+    public func previewMigration(_ request: MigrationRequest) throws -> any StoreMigration {
+        try CopyingMigration(of: self, request, isPreview: true)
+    }
+}

@@ -12,8 +12,9 @@ extension ModelContainer {
     /// The plan's closures run on a thread of the library, which blocks nobody; those of a plan that belongs to the main actor
     /// cannot be given. Cancelling the task, or the progress, ends a migration, with the stores as they were, as long as the
     /// outcome is not being written.
-    /// - Parameter progress: shows how far the opening has come, one unit for each store; its units and those that it has
-    ///   completed are set. Nil, the default, for none. `MigrationOptions.progress` tells in more detail.
+    ///
+    /// A `Progress` shows how far the opening has come, one unit for each store: it gets that many, and completes them. Nil, the default,
+    /// for none. `MigrationOptions.progress` tells in more detail.
     /// - Throws: as the initializer; `CancellationError`.
     public nonisolated static func open(
         for givenSchema: Schema, migrationPlan: (any (SchemaMigrationPlan & SendableMetatype).Type)? = nil,

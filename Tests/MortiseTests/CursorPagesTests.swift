@@ -136,9 +136,9 @@ import Testing
         let seed = testSeed()
         var random = SeededGenerator(seed: seed)
         let container = try container(kind)
-        try fill(container, kind == "csv" ? 120 : 400, &random)
+        try fill(container, kind == "csv" ? 80 : 250, &random)
         let context = ModelContext(container)
-        for round in 0..<(kind == "csv" ? 25 : 60) {
+        for round in 0..<(kind == "csv" ? 10 : 40) {
             let descriptor = FetchDescriptor<Row>(predicate: predicate(&random), sortBy: keys(&random))
             let all = try context.fetch(descriptor).map(\.persistentModelID)
             let size = Int.random(in: 1...90, using: &random)
@@ -171,7 +171,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let container = try container(kind)
         try fill(container, 100, &random)
-        for round in 0..<(kind == "csv" ? 6 : 20) {
+        for round in 0..<(kind == "memory" ? 20 : 5) {
             let (context, other) = (ModelContext(container), ModelContext(container))
             let descriptor = FetchDescriptor<Row>(sortBy: keys(&random))
             let before = try context.fetchIdentifiers(descriptor)
@@ -330,7 +330,7 @@ import Testing
         #expect(PageError.invalidCursor("x").localizedDescription.contains("first page"))
     }
 
-    /// A million texts come to an error or to a page, and never to a trap.
+    /// Texts that were cut, changed or made up come to an error or to a page, and never to a trap.
     @Test(arguments: stores) func textsFromAnywhereAreRefusedOrPlacesInTheOrder(_ kind: String) throws {
         let seed = testSeed()
         var random = SeededGenerator(seed: seed)
@@ -349,7 +349,7 @@ import Testing
                 #expect(error is PageError, "seed \(seed): \(error)")
             }
         }
-        for length in stride(from: 0, to: string.utf8.count, by: kind == "csv" ? 9 : 1) {
+        for length in stride(from: 0, to: string.utf8.count, by: kind == "memory" ? 1 : 9) {
             let text = String(string.prefix(length))
             #expect(throws: PageError.self) { try PageCursor(string: text) }
         }
@@ -358,9 +358,10 @@ import Testing
         }
         #expect(throws: PageError.self) { try JSONDecoder().decode(PageCursor.self, from: Data("\"x\"".utf8)) }
         // The text inside, changed.
-        let inner = try #require(
-            Data(base64Encoded: string + String(repeating: "=", count: (4 - string.utf8.count % 4) % 4)))
-        for _ in 0..<(kind == "csv" ? 60 : 400) {
+        let standard = string.replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - string.utf8.count % 4) % 4)
+        let inner = try #require(Data(base64Encoded: standard + padding))
+        for _ in 0..<(kind == "csv" ? 60 : 300) {
             var bytes = [UInt8](inner)
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 let place = Int.random(in: 0..<bytes.count, using: &random)

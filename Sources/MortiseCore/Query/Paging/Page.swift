@@ -34,9 +34,7 @@ public enum PageError: Error, Hashable, Sendable {
     case unsupportedOrder(entity: String, key: String)
 }
 
-extension PageError: ClassifiedStoreError, SwiftDataErrorConvertible {
-    /// `usage`.
-    public var errorClass: StoreErrorClass { .usage }
+extension PageError: CustomStringConvertible, SwiftDataErrorConvertible {
     /// What is wrong with the cursor or the order, and the way out, in one line.
     public var description: String {
         let again = "Begin again with the first page."

@@ -15,6 +15,11 @@ import Testing
     var key: UUID
     var flag: Bool?
     var group: RowGroup?
+    /// Code, which may do anything.
+    var isShown: Bool {
+        PageHook.action?()
+        return true
+    }
     init(_ number: Int, _ kind: String) {
         (self.number, self.kind, amount, key) = (number, kind, 0, UUID())
     }
@@ -26,14 +31,21 @@ import Testing
     init(_ name: String?) { self.name = name }
 }
 
+private enum PageHook {
+    @TaskLocal static var action: (@Sendable () -> Void)?
+}
+
 /// Pages by cursors that a context gives.
 @Suite struct CursorPagesTests {
-    static let stores = ["memory", "json", "log", "csv"]
+    static let stores = ["memory", "json", "log", "csv", "plain"]
     private let folder: Folder
 
     init() throws { folder = try Folder() }
 
     private func container(_ kind: String, _ name: String = "rows") throws -> ModelContainer {
+        if kind == "plain" {
+            return try ModelContainer(for: Row.self, RowGroup.self, configurations: PlainConfiguration())
+        }
         guard kind == "csv" else {
             return try ModelContainer(
                 for: Row.self, RowGroup.self,
@@ -198,6 +210,38 @@ import Testing
                 found.filter { !touched.contains($0) } == before.filter { !touched.contains($0) },
                 "seed \(seed), round \(round): \(descriptor.sortBy)")
         }
+    }
+
+    /// A page is asked for in parts. All of them are of one version.
+    @Test(arguments: ["memory", "log"]) func aSaveWithinAPageShowsOnTheNext(_ kind: String) throws {
+        let container = try container(kind)
+        let context = ModelContext(container)
+        for number in 0..<6 {
+            let row = Row(number, "a")
+            row.date = Date(timeIntervalSinceReferenceDate: number < 4 ? 0 : 1)
+            context.insert(row)
+        }
+        try context.save()
+        let descriptor = FetchDescriptor<Row>(
+            predicate: #Predicate { $0.isShown }, sortBy: [SortDescriptor(\.date), SortDescriptor(\.number)])
+        let first = try context.page(descriptor, size: 2)
+        let count = Tally()
+        let action: @Sendable () -> Void = {
+            count.add()
+            guard count.count == 1 else { return }
+            let other = ModelContext(container)
+            for row in (try? other.fetch(FetchDescriptor<Row>())) ?? [] where row.number == 3 {
+                row.date = Date(timeIntervalSinceReferenceDate: 2)
+            }
+            #expect(throws: Never.self) { try other.save() }
+        }
+        let second = try PageHook.$action.withValue(action) {
+            try context.page(descriptor, after: first.next, size: 10)
+        }
+        #expect(count.count > 0)
+        #expect(second.models.map(\.persistentModelID).count == Set(second.models.map(\.persistentModelID)).count)
+        #expect(second.models.map(\.number) == [2, 3, 4, 5])
+        #expect(try context.page(descriptor, after: first.next, size: 10).models.map(\.number) == [2, 4, 5, 3])
     }
 
     @Test(arguments: stores) func unsavedModelsHaveTheirPlaces(_ kind: String) throws {

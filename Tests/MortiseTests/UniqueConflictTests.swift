@@ -48,9 +48,10 @@ import Testing
 }
 
 enum BillStores {
-    static let all = ["memory", "json", "log", "csv"]
+    static let all = ["memory", "json", "log", "csv", "plain"]
 
     static func container(_ kind: String, _ folder: Folder) throws -> ModelContainer {
+        if kind == "plain" { return try ModelContainer(for: Bill.self, configurations: PlainConfiguration()) }
         guard kind == "csv" else {
             return try ModelContainer(
                 for: Bill.self, store: kind == "memory" ? "memory:\(UUID())" : "\(kind):\(folder.path("bills.\(kind)"))"

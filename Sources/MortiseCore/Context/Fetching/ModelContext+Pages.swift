@@ -11,8 +11,8 @@ extension ModelContext {
     /// Where an index begins with the sort keys, a page costs as much as its models, however deep it is; `explainPage` shows that.
     /// Keys may have different directions. The descriptor's limit and offset do not matter.
     /// - Parameters:
-    ///   - descriptor: the same for all pages, values in its predicate included: `date < .now` is another one each time. Models that
-    ///     were left to code by the predicate are not compared.
+    ///   - descriptor: the same for all pages, values in its predicate included: `date < .now` is another one each time. Parts of the
+    ///     predicate that are left to code are compared by their text, without the values in them.
     ///   - cursor: `next` of the page before; nil begins with the first model.
     ///   - size: the most models on the page; at least 1.
     /// - Returns: the page. It has fewer models than `size` only at the end.

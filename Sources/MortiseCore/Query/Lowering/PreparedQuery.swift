@@ -16,6 +16,9 @@ final class PreparedQuery<Model: PersistentModel> {
         limit: Int?
     ) {
         let plain = PreparedQuery(descriptor)
+        var descriptor = descriptor
+        // A store of SwiftData's shape is asked with it, and knows no other conditions.
+        if conditions.isEmpty { descriptor.fetchLimit = limit }
         self.descriptor = descriptor
         conjunctCode = plain.conjunctCode
         orderCode = []

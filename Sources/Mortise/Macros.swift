@@ -96,13 +96,17 @@ public macro Transient() = #externalMacro(module: "MortiseMacros", type: "Transi
 /// Saving a model whose values collide with a stored one updates the stored one. Each array is a separate constraint. Nil in any
 /// of the values is no value, and collides with nothing.
 ///
-/// The stored record takes the newcomer's attributes and to-one relationships, but for those that only have their default. Its
-/// to-many relationships are united: nothing is lost by a newcomer that knows less. So importing a list twice doubles what hangs
-/// on it: two lines of an invoice, made anew with the same invoice number, are four after the second import. Where the new
-/// members are to take the place of the old ones, find the model first and set them:
+/// The stored record takes the newcomer's attributes, and to-one relationships that lead somewhere. Its to-many relationships are
+/// united: nothing is lost by a newcomer that knows less. So importing twice doubles what hangs on a record: two lines of an
+/// invoice, made anew with the same invoice number, are four after the second import, and importing with fewer lines leaves the old
+/// ones. Say it where that is not meant:
 ///
-///     let invoice = try context.findOrCreate(Invoice.self, where: \.number, is: 17) { Invoice(17) }
-///     invoice.lines = lines
+///     context.insert(invoice, onConflict: .replace)  // the new lines take the place of the old ones
+///     context.insert(invoice, onConflict: .keep)  // the stored invoice stays as it is
+///     context.insert(invoice, onConflict: .fail)  // the save throws ModelContextError.notUnique
+///
+/// `ModelContainer.uniqueConflictPolicy` and `ModelContext.uniqueConflictPolicy` are for all insertions that say nothing. See
+/// `UniqueConflictPolicy`.
 @freestanding(declaration)
 public macro Unique<T>(_ constraints: [PartialKeyPath<T>]...) =
     #externalMacro(module: "MortiseMacros", type: "UniqueMacro") where T: PersistentModel

@@ -187,7 +187,7 @@ import Testing
         #expect {
             try context.save()
         } throws: {
-            if case .notUnique("Medal", ["code"], _, _)? = $0 as? ModelContextError { true } else { false }
+            if case .notUnique("Medal", ["code"], _, _, _)? = $0 as? ModelContextError { true } else { false }
         }
         context.rollback()
         #expect(try ModelContext(context.container).fetchCount(FetchDescriptor<Badge>()) == 1)

@@ -50,7 +50,7 @@ import Testing
             try insert([(7, "new"), (1, "Bea"), (8, "newer")], into: context)
             try context.save()
         } throws: { error in
-            guard case ModelContextError.notUnique("Medal", let properties, let model, let other) = error else {
+            guard case ModelContextError.notUnique("Medal", let properties, _, let model, let other) = error else {
                 return false
             }
             let found = Set([model, other])
@@ -80,7 +80,7 @@ import Testing
         #expect {
             try insert([(7, "x"), (8, "y"), (7, "y")], into: context)
         } throws: { error in
-            if case ModelContextError.notUnique("Medal", ["holder"], _, _) = error { true } else { false }
+            if case ModelContextError.notUnique("Medal", ["holder"], _, _, _) = error { true } else { false }
         }
         #expect(!context.hasChanges)
         #expect(try contents(ModelContext(container)) == Self.filled)
@@ -98,7 +98,7 @@ import Testing
                 try medal.set(\.holder, to: row.1)
             }
         } throws: { error in
-            if case ModelContextError.notUnique("GoldMedal", ["number"], _, _) = error { true } else { false }
+            if case ModelContextError.notUnique("GoldMedal", ["number"], _, _, _) = error { true } else { false }
         }
         #expect(!context.hasChanges)
         #expect(try contents(ModelContext(container)) == Self.filled)

@@ -192,7 +192,7 @@ import Testing
         #expect {
             try context.update(Product.self, where: #Predicate { $0.code == "2" }) { $0.set(\.code, to: "1") }
         } throws: { error in
-            guard case ModelContextError.notUnique(let entity, let properties, let model, let other) = error else {
+            guard case ModelContextError.notUnique(let entity, let properties, _, let model, let other) = error else {
                 return false
             }
             return entity == "Product" && properties == ["code"]

@@ -131,7 +131,8 @@ import Testing
             return "\(error)".contains("Product") && "\(error)".contains("code")
                 && error as? ModelContextError
                     == .notUnique(
-                        entity: "Product", properties: ["code"], model: b.persistentModelID, other: a.persistentModelID)
+                        entity: "Product", properties: ["code"], values: [.string("a")], model: b.persistentModelID,
+                        other: a.persistentModelID)
         }
         #expect(context.hasChanges)
         #expect(try stored() == ["a=", "b="])

@@ -38,6 +38,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         var logger: Logger
         var slowFetchLimit: Duration?
         var mergePolicy = MergePolicy.propertyWise
+        var uniqueConflictPolicy = UniqueConflictPolicy.update
     }
 
     /// How saves of contexts that are made from now on treat records that other saves have changed, those of model actors included;
@@ -46,6 +47,14 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     public var mergePolicy: MergePolicy {
         get { shared.settings.withLock { $0.mergePolicy } }
         set { shared.settings.withLock { $0.mergePolicy = newValue } }
+    }
+
+    /// What saves of contexts that are made from now on do with new models whose unique values another one has, those of model
+    /// actors included; each context may have another policy, and so may each insertion. `.update`, the default, gives the older
+    /// one the values of the newer.
+    public var uniqueConflictPolicy: UniqueConflictPolicy {
+        get { shared.settings.withLock { $0.uniqueConflictPolicy } }
+        set { shared.settings.withLock { $0.uniqueConflictPolicy = newValue } }
     }
 
     /// What to do about fetches that scan every record, unless their context or descriptor has its own policy.

@@ -75,6 +75,10 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// How a save treats records that other saves have changed since this context read them. At first it is the container's.
     public var mergePolicy: MergePolicy
 
+    /// What a save does with new models whose unique values another one has, unless `insert(_:onConflict:)` has said it for them.
+    /// At first it is the container's.
+    public var uniqueConflictPolicy: UniqueConflictPolicy
+
     /// What to do about fetches that scan every record; nil uses the container's policy.
     public var fullScanPolicy: FullScanPolicy?
 
@@ -88,6 +92,7 @@ public final class ModelContext: Equatable, SendableMetatype {
     private init(_ container: ModelContainer, isMain: Bool) {
         state = ContextState(container: container, isKept: isMain, tracker: tracker)
         mergePolicy = container.mergePolicy
+        uniqueConflictPolicy = container.uniqueConflictPolicy
         state.hold()
         state.context = self
         autosave.attach(to: self)
@@ -131,6 +136,17 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// Inserting a model of this context does nothing, except that it undoes an unsaved deletion, including the
     /// deletions by its delete rules. A model of another context is not inserted, and the next fetch or save throws.
     public func insert<T: PersistentModel>(_ model: T) { tracker.insert(model, isRequested: true) }
+
+    /// Adds a model to this context like `insert(_:)`, and says what the next save does if another one has its unique values.
+    ///
+    ///     context.insert(account, onConflict: .fail)
+    ///
+    /// The policy is for the models that this call takes in: the model, and those without a context that it reaches. Models that
+    /// come in later follow the context's `uniqueConflictPolicy`. For a model of this context that was never saved it replaces the
+    /// policy that it was inserted with; for one that is stored it does nothing.
+    public func insert<T: PersistentModel>(_ model: T, onConflict policy: UniqueConflictPolicy) {
+        tracker.insert(model, isRequested: true, onConflict: policy)
+    }
 
     /// Deletes a model at the next save. The delete rules of its relationships are followed before the next fetch or
     /// save; they do not apply to models that are removed from the relationship before then.

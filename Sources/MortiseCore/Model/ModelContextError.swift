@@ -14,8 +14,11 @@ public enum ModelContextError: Error, Hashable, Sendable {
     case unsavedChanges
     /// More than one model matches a descriptor of which at most one was expected.
     case severalModels(entity: String)
-    /// A save would give two records of an entity the same unique values.
-    case notUnique(entity: String, properties: [String], model: PersistentIdentifier, other: PersistentIdentifier)
+    /// A save would give two records of an entity the same unique values: `model`, and `other`, which has them. `values` are in the
+    /// order of the properties; empty where a store has found them in a batch and has not said them.
+    case notUnique(
+        entity: String, properties: [String], values: [StoredValue], model: PersistentIdentifier,
+        other: PersistentIdentifier)
     /// A stored value is not one that the property's type knows.
     case invalidStoredValue(entity: String, property: String, model: PersistentIdentifier, found: String)
     /// A store returned something that breaks its contract.
@@ -43,14 +46,25 @@ extension ModelContextError: CustomStringConvertible {
                 + "takes allowEscapingMutations: true."
         case .severalModels(let entity):
             "Several models of \(entity) match, and at most one was expected. Narrow the predicate, or fetch all of them."
-        case .notUnique(let entity, let properties, let model, let other):
-            "\(model) and \(other) of \(entity) would have the same \(properties.joined(separator: ", ")). "
+        case .notUnique(let entity, let properties, let values, let model, let other):
+            "\(model) and \(other) of \(entity) would have the same \(Self.pairs(properties, values)). "
                 + "Change one, or delete it first."
         case .invalidStoredValue(let entity, let property, let model, let found):
             "\(entity).\(property) of \(model) holds \(found), which is not a value of its type. "
                 + "Add it to the type, or correct the stored value."
         case .storeContract(let store, let fault): "The store \(store) broke its contract: \(fault)"
         }
+    }
+}
+
+extension ModelContextError {
+    /// Properties, with their values where these are known and short enough for a line.
+    private static func pairs(_ properties: [String], _ values: [StoredValue]) -> String {
+        guard properties.count == values.count else { return properties.joined(separator: ", ") }
+        return zip(properties, values).map { name, value in
+            let text = "\(value)"
+            return text.count > 100 || text.contains(where: \.isNewline) ? name : "\(name) \(text)"
+        }.joined(separator: ", ")
     }
 }
 

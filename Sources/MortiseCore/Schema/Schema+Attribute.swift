@@ -132,7 +132,9 @@ extension Schema.Attribute {
             self.transformerName = transformerName
         }
 
-        /// No two records of the entity have the same value; saving a second one updates the first, as `#Unique` says.
+        /// No two records of the entity have the same value. Saving a second one updates the first, and unites its to-many
+        /// relationships with those of the second: importing again with fewer children leaves the old ones. `UniqueConflictPolicy`
+        /// names the other ways, which each insertion can choose.
         public static var unique: Option { Option("unique") }
         /// The value is stored as the result of the named transformer, which is registered with
         /// `ValueTransformer.setValueTransformer(_:forName:)`.

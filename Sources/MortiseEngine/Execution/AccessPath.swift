@@ -12,6 +12,8 @@ struct AccessPath {
         case between(IndexRange.Bound?, IndexRange.Bound?)
         case beginning(String)
         case oneOf([StoredValue])
+        case notNull
+        case notANumber
     }
 
     /// The paths that a table's indexes offer for the conditions.
@@ -48,6 +50,12 @@ struct AccessPath {
         return filled.count > 1 ? nil : filled.first ?? parts.first
     }
 
+    /// The rows with one value in all properties of the index, which lie there in the order of insertion; nil for other paths.
+    func ties(in index: TableIndex) -> IndexRange? {
+        guard tail == nil, equalities.count == index.definition.components.count else { return nil }
+        return index.equal(to: equalities)
+    }
+
     /// Whether it leads to the rows with certain values, and to no range.
     var isPoint: Bool { tail == nil }
 
@@ -61,16 +69,20 @@ struct AccessPath {
     private static func tail(_ slot: Int, _ conditions: [SlotCondition]) -> Tail? {
         var lower: IndexRange.Bound?
         var upper: IndexRange.Bound?
+        var isNotNull = false
         for condition in conditions where condition.slot == slot {
             switch condition.condition {
             case .oneOf(let values): return .oneOf(values)
             case .beginning(let start): return .beginning(start)
             case .lower(let bound): lower = lower ?? bound
             case .upper(let bound): upper = upper ?? bound
+            case .notANumber: return .notANumber
+            case .notNull: isNotNull = true
             case .equal: break
             }
         }
-        return lower == nil && upper == nil ? nil : .between(lower, upper)
+        if lower == nil, upper == nil { return isNotNull ? .notNull : nil }
+        return .between(lower, upper)
     }
 
     /// The parts of the index in which the rows lie; empty where there can be none.
@@ -88,6 +100,10 @@ struct AccessPath {
             }
             return (found.map { [$0] } ?? []) + [nanDates]
         case .beginning(let start): range = index.beginning(with: start, after: equalities)
+        case .notNull:
+            let numbers = index.between(nil, nil, after: equalities)
+            return [index.notANumber(after: equalities), numbers].compactMap { $0 }
+        case .notANumber: range = index.notANumber(after: equalities)
         case .oneOf(let values):
             return values.compactMap { index.equal(to: equalities + [$0]) }
         }
@@ -120,6 +136,8 @@ struct AccessPath {
             case .between: parts.append("\(name) in a range")
             case .beginning: parts.append("\(name) by its beginning")
             case .oneOf(let values): parts.append("\(name) one of \(values.count)")
+            case .notNull: parts.append("\(name) not nil")
+            case .notANumber: parts.append("\(name) not a number")
             }
         }
         return "index \(layout.entityName)(\(names.joined(separator: ", "))): \(parts.joined(separator: ", "))"

@@ -7,6 +7,7 @@ extension EngineQuery {
         let reader = RecordReader(schema: catalog.schema, layouts: catalog.layouts) { version.rows(ofEntity: $0) }
         // The plan is the caller's, who may have taken claims back.
         let conjuncts = query.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.expression)
+        if let found = try beside(plan, conjuncts, reader) { return found }
         var instead: TableAccess?
         var tried = 0
         if identifiers == nil, let walk = orderedWalk(plan) {

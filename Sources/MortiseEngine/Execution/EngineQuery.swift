@@ -106,6 +106,9 @@ final class EngineQuery: Sendable {
                 paths[0].count == 1
                 ? text(0, 0)
                 : "the most selective of: " + paths[0].indices.map { text($0, 0) }.joined(separator: "; ")
+        } else if goesBeside(plan) {
+            plan.isFullScan = query.conjuncts.contains { Self.bound($0.expression) == nil }
+            plan.detail = "the rows beside a record in the order of insertion"
         } else if query.conjuncts.isEmpty, query.order.isEmpty, query.limit != nil, plan.appliesLimit, !isFamily {
             plan.isFullScan = false
             plan.detail = "the first rows in the order of insertion"

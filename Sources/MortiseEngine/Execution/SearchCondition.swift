@@ -19,6 +19,8 @@ enum SearchCondition {
     case lower(IndexRange.Bound)
     case upper(IndexRange.Bound)
     case beginning(String)
+    case notNull
+    case notANumber
 
     /// The conditions that conjuncts contain. They do not say all that the conjuncts do: what they find is checked again.
     static func all(in conjuncts: [QueryExpression]) -> [SlotCondition] {
@@ -122,6 +124,9 @@ enum SearchCondition {
         case .or(let parts): found += implied(by: parts)
         case .and(let parts):
             for part in parts { collect(part, into: &found) }
+        case .compare(.notEqual, .property(.variable(0), let property), .property(.variable(0), let other))
+        where property.slot == other.slot:
+            found.append(SlotCondition(property.slot, .notANumber))
         case .compare(let comparison, .property(.variable(0), let property), .constant(let value)):
             add(comparison, value, property.slot, &found)
         case .compare(let comparison, .constant(let value), .property(.variable(0), let property)):
@@ -152,7 +157,7 @@ enum SearchCondition {
         if case .date(let date) = value, date.timeIntervalSinceReferenceDate.isNaN { return }
         switch comparison {
         case .equal: found.append(SlotCondition(slot, .equal(value)))
-        case .notEqual: break
+        case .notEqual: if value.isNull { found.append(SlotCondition(slot, .notNull)) }
         case .less: found.append(SlotCondition(slot, .upper(.init(value: value, isIncluded: false))))
         case .lessOrEqual: found.append(SlotCondition(slot, .upper(.init(value: value, isIncluded: true))))
         case .greater: found.append(SlotCondition(slot, .lower(.init(value: value, isIncluded: false))))

@@ -79,7 +79,7 @@ struct TableIndex {
     }
 
     /// The rows whose first values equal these and whose next value is NaN; nil if it cannot be NaN.
-    private func notANumber(after values: [StoredValue]) -> IndexRange? {
+    func notANumber(after values: [StoredValue]) -> IndexRange? {
         guard values.count < definition.components.count, let buffer = prefix(values) else { return nil }
         let component = definition.components[values.count]
         if component.isOptional { buffer.append(1) }

@@ -57,12 +57,12 @@ extension DefaultBackingData {
     /// Sets the related model.
     public func setValue<Value>(forKey key: KeyPath<Model, Value>, to newValue: Value) where Value: PersistentModel {
         guard viewed == nil else { return model.setValue(forKey: key, to: newValue) }
-        state.set(.model(newValue), at: Model._slot(for: key))
+        state.setFirst(.model(newValue), at: Model._slot(for: key))
     }
     /// Sets or clears the related model.
     public func setValue<Value>(forKey key: KeyPath<Model, Value?>, to newValue: Value?) where Value: PersistentModel {
         guard viewed == nil else { return model.setValue(forKey: key, to: newValue) }
-        state.set(.model(newValue), at: Model._slot(for: key))
+        state.setFirst(.model(newValue), at: Model._slot(for: key))
     }
     /// Replaces the related models.
     public func setValue<Value, OtherModel>(forKey key: KeyPath<Model, Value>, to newValue: Value)
@@ -87,6 +87,6 @@ extension DefaultBackingData {
     private func setMembers(_ members: [any PersistentModel], _ key: AnyKeyPath) {
         let changes = MemberChanges()
         for member in members { changes.add(member) }
-        state.set(.models(changes), at: Model._slot(for: key))
+        state.setFirst(.models(changes), at: Model._slot(for: key))
     }
 }

@@ -9,9 +9,11 @@ struct BatchFilling<Model: PersistentModel> {
 
     /// - Throws: `ModelContextError.unknownModel`, `.readOnly`, `.containerClosed`; an error that the context has kept.
     @usableFromInline
-    init(_ model: Model.Type, in context: ModelContext, capacity: Int) throws {
+    init(
+        _ model: Model.Type, in context: ModelContext, onConflict policy: UniqueConflictPolicy? = nil, capacity: Int
+    ) throws {
         try context.state.prepare()
-        insertion = try BatchInsertion(model, in: context.state)
+        insertion = try BatchInsertion(model, in: context.state, onConflict: policy)
         defaults = insertion.defaults
         record = insertion.record()
         records = insertion.records(capacity)
@@ -59,14 +61,17 @@ struct BatchInsertion<Model: PersistentModel> {
     private let table: ModelTable
     let defaults: ContiguousArray<StoredValue>
     private let slots: BatchSlots
+    /// Nil is what the context does.
+    private let policy: UniqueConflictPolicy?
     private var session: StoreSession { table.session }
     private var layout: ModelLayout { table.layout }
 
     /// - Throws: `ModelContextError.unknownModel`, `.readOnly`.
-    init(_ model: Model.Type, in state: ContextState) throws {
+    init(_ model: Model.Type, in state: ContextState, onConflict policy: UniqueConflictPolicy?) throws {
         guard let table = state.table(for: model) else { throw ModelContextError.unknownModel(type: "\(model)") }
         self.state = state
         self.table = table
+        self.policy = policy
         slots = BatchSlots(table.layout, in: state.container.schema)
         try table.session.checkWritable()
         defaults = ContiguousArray(
@@ -100,8 +105,14 @@ struct BatchInsertion<Model: PersistentModel> {
         guard session.takesDefaultSnapshots else { return false }
         let relationships = layout.properties.indices.filter { layout.record.slots[$0].role.isRelationship }
         if relationships.contains(where: layout.hasBounds) { return false }
+        // What falls out of a relationship may have to be deleted.
+        if effectivePolicy == .replace, !relationships.isEmpty, !layout.record.uniqueConstraints.isEmpty {
+            return false
+        }
         return session.version != nil || (relationships.isEmpty && layout.record.uniqueConstraints.isEmpty)
     }
+
+    private var effectivePolicy: UniqueConflictPolicy { policy ?? state.context?.uniqueConflictPolicy ?? .update }
 
     // MARK: Rows
 
@@ -114,7 +125,7 @@ struct BatchInsertion<Model: PersistentModel> {
                 var inserted = records.snapshots
                 var owners: [PersistentIdentifier]?
                 if !layout.record.uniqueConstraints.isEmpty {
-                    var upsert = BatchUpsert(state, table, capacity: records.snapshots.count)
+                    var upsert = BatchUpsert(state, table, effectivePolicy, capacity: records.snapshots.count)
                     for (snapshot, assigned) in zip(records.snapshots, records.assigned) {
                         try upsert.add(snapshot, assigned)
                     }
@@ -187,7 +198,7 @@ struct BatchInsertion<Model: PersistentModel> {
         // All drafts first: nothing is inserted where one leads nowhere.
         try zip(records.snapshots, records.assigned).map { try draft($0.values, $1) }.map { draft in
             let model = Materializing.make(Model.self, ModelState(draft))
-            state.tracker?.insert(model)
+            state.tracker?.insert(model, onConflict: policy)
             return model
         }
     }
@@ -206,7 +217,11 @@ struct BatchInsertion<Model: PersistentModel> {
             default: continue
             }
             draft.changed.insert(slot)
-            if !assigned.contains(slot) { draft.defaults.insert(slot) }
+            if !assigned.contains(slot) {
+                draft.defaults.insert(slot)
+            } else if description.role.isRelationship {
+                draft.assigned.insert(slot)
+            }
         }
         draft.tellsDefaults = true
         return draft
@@ -221,11 +236,12 @@ struct BatchInsertion<Model: PersistentModel> {
 }
 
 /// Sorts new records into those that are new and those that update one with the same unique values: the first of a kind
-/// stays, and takes what was set in the others.
+/// stays, and takes what was set in the others where their policy is to update.
 private struct BatchUpsert {
     private let state: ContextState
     private let table: ModelTable
     private let layout: ModelLayout
+    private let policy: UniqueConflictPolicy
     private let version: (any StoreVersion)?
     private var new: [(identifier: PersistentIdentifier, values: ContiguousArray<StoredValue>)] = []
     private(set) var updated: [ChangeSet.Update] = []
@@ -237,7 +253,8 @@ private struct BatchUpsert {
     /// Whether every added record is a new one.
     var isPlain: Bool { new.count == owners.count }
 
-    init(_ state: ContextState, _ table: ModelTable, capacity: Int) {
+    init(_ state: ContextState, _ table: ModelTable, _ policy: UniqueConflictPolicy, capacity: Int) {
+        self.policy = policy
         self.state = state
         self.table = table
         layout = table.layout
@@ -254,15 +271,11 @@ private struct BatchUpsert {
             guard let claim = UniqueClaim(values, slots, layout), let found = try self.owner(of: claim, constraint),
                 found != owner
             else { continue }
-            if let owner {
-                throw ModelContextError.notUnique(
-                    entity: layout.entityName, properties: slots.map { layout.properties[$0].name }, model: owner,
-                    other: found)
-            }
+            if owner != nil || policy == .fail { throw notUnique(claim, owner ?? identifier, found) }
             owner = found
         }
         if let owner {
-            merge(values, assigned, into: owner)
+            if policy != .keep { merge(values, assigned, into: owner) }
         } else {
             places[identifier] = new.count
             new.append((identifier, values))
@@ -286,12 +299,19 @@ private struct BatchUpsert {
                 ofEntity: layout.entityName, constraint: constraint, values: claim.values),
             self.claim(of: owner, claim.slots) == claim
         else { return nil }
+        if policy == .fail { return owner }
         guard let other = state.table(of: owner)?.layout, other.isSame(as: layout) else {
-            throw ModelContextError.notUnique(
-                entity: layout.entityName, properties: claim.slots.map { layout.properties[$0].name }, model: owner,
-                other: owner)
+            throw notUnique(claim, owner, owner)
         }
         return owner
+    }
+
+    private func notUnique(
+        _ claim: UniqueClaim, _ model: PersistentIdentifier, _ other: PersistentIdentifier
+    ) -> ModelContextError {
+        .notUnique(
+            entity: layout.entityName, properties: claim.slots.map { layout.properties[$0].name }, values: claim.values,
+            model: model, other: other)
     }
 
     /// What a record claims as far as this batch has come.

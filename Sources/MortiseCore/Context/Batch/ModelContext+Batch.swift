@@ -48,7 +48,8 @@ extension ModelContext {
     ///
     /// In a context without unsaved changes, either all records are saved when this returns, or none is and an error is
     /// thrown. In a context with unsaved changes they become inserted models, which the next save stores. A record with
-    /// the unique values of another updates that one with the values that were set.
+    /// the unique values of another does what the context's `uniqueConflictPolicy` says: by default it updates that one with the
+    /// values that were set.
     /// - Returns: the identifiers of the records, one for each element, in that order. They are temporary for records
     ///   that wait for the next save.
     /// - Throws: `BatchError`; `ModelValidationError.missingValue` if a required property was not set and has no
@@ -59,6 +60,36 @@ extension ModelContext {
         _ model: T.Type, from elements: Elements, _ fill: (inout BatchRecord<T>, Elements.Element) throws -> Void
     ) throws -> [PersistentIdentifier] {
         var filling = try BatchFilling(model, in: self, capacity: elements.underestimatedCount)
+        for element in elements {
+            try fill(&filling.record, element)
+            filling.take()
+        }
+        return try filling.insert()
+    }
+
+    /// Inserts a record for every element like `insert(_:from:_:)`, and says what happens to one whose unique values another one
+    /// has.
+    ///
+    ///     try context.insert(Trip.self, from: rows, onConflict: .keep) { trip, row in try trip.set(\.name, to: row.name) }
+    ///
+    /// Under `.update` and `.replace` the older record takes what was set by name; under `.keep` it stays as it is. In each of these
+    /// cases the identifier that is returned for the element is the older record's.
+    /// - Parameters:
+    ///   - model: the type of the records.
+    ///   - elements: one for each record.
+    ///   - policy: what to do about unique values that another record has, of the store or of the batch.
+    ///   - fill: sets the values of a record.
+    /// - Returns: as `insert(_:from:_:)`.
+    /// - Throws: as `insert(_:from:_:)`; under `.fail`, `ModelContextError.notUnique` for the first such record, and nothing of the
+    ///   batch is stored. In a context with unsaved changes the save throws it.
+    @inlinable
+    @discardableResult
+    public func insert<T: PersistentModel, Elements: Sequence>(
+        _ model: T.Type, from elements: Elements, onConflict policy: UniqueConflictPolicy,
+        _ fill: (inout BatchRecord<T>, Elements.Element) throws -> Void
+    ) throws -> [PersistentIdentifier] {
+        var filling = try BatchFilling(
+            model, in: self, onConflict: policy, capacity: elements.underestimatedCount)
         for element in elements {
             try fill(&filling.record, element)
             filling.take()

@@ -60,7 +60,7 @@ extension ModelContext {
     ///     let tag = try context.findOrCreate(Tag.self, where: \.name, is: "sea") { Tag(name: "sea") }
     ///
     /// Two contexts may create one at the same time; if the property is unique, the second save settles that as for any
-    /// other unique value.
+    /// other unique value, by the context's `uniqueConflictPolicy`.
     /// - Parameters:
     ///   - type: the model's class.
     ///   - keyPath: as for `first(_:where:is:)`.

@@ -71,7 +71,7 @@ final class QueryRun<Model: PersistentModel> {
     init(beginning prepared: PreparedQuery<Model>, in state: ContextState, needsValues: Bool) throws {
         try state.prepare()
         let session = try state.tables(under: Model.self).first?.session
-        if let session { try state.refresh(session) }
+        if let session, !state.staysAtVersion { try state.refresh(session) }
         self.state = state
         self.prepared = prepared
         self.session = session

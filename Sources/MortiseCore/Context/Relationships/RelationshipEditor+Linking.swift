@@ -12,6 +12,7 @@ extension RelationshipEditor {
         let mine = model._table?.layout ?? ModelLayout.of(type(of: model))
         if mine.record.slots[inverse].role.isToMany {
             if layout.sharingSlots[slot].isEmpty || !hasStoredMember(owner, at: inverse) {
+                noteLinked(at: inverse)
                 addMember(owner, at: inverse, mine)
             }
             return
@@ -29,6 +30,7 @@ extension RelationshipEditor {
                 RelationshipEditor(previous).release(model, at: place, layout)
             }
         }
+        noteLinked(at: inverse)
         setNotifying(.model(owner), at: inverse, mine)
     }
 
@@ -86,6 +88,7 @@ extension RelationshipEditor {
     }
 
     func clearTarget(previous: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
+        noteLinked(at: slot)
         setNotifying(isRequired(slot) ? .requiredButCleared(last: previous) : .model(nil), at: slot, layout)
     }
 }

@@ -3,6 +3,7 @@
 extension RelationshipEditor {
     func setTarget(_ target: (any PersistentModel)?, at slot: Int) {
         if model._flags.contains(.isGoing) { return model._modelState.set(.model(target), at: slot) }
+        defer { noteAssigned(at: slot) }
         let old = heldTarget(at: slot)
         if let old, let target, old === target {
             // What is set here is kept here.
@@ -27,6 +28,32 @@ extension RelationshipEditor {
         }
     }
 
+    /// Remembers that the program has set a relationship on this model. To-one relationships of its new members that lead back no
+    /// longer count as set there.
+    private func noteAssigned(at slot: Int, _ members: [any PersistentModel] = []) {
+        guard let draft = model._draft, !isSettling else { return }
+        draft.assigned.insert(slot)
+        if members.isEmpty || model._row >= 0 { return }
+        let layout = model._table?.layout ?? ModelLayout.of(type(of: model))
+        for member in members {
+            guard let draft = member._draft, !draft.assigned.isEmpty,
+                let inverse = layout.inverse(of: slot, towards: member),
+                ModelLayout.of(type(of: member)).record.slots[inverse].role == .toOne
+            else { continue }
+            draft.assigned.remove(inverse)
+        }
+    }
+
+    /// Whether a save is about to settle conflicts and unique values: what it sets, nobody has set.
+    private var isSettling: Bool { model._table?.state.tracker?.saveUndo != nil }
+
+    /// Forgets that a relationship was set on this model: another one has taken it over, or joined a list that was left empty.
+    func noteLinked(at slot: Int) {
+        guard let draft = model._draft, draft.assigned.contains(slot), !isSettling else { return }
+        if case .models(let changes) = draft[slot], !changes.isEmpty { return }
+        draft.assigned.remove(slot)
+    }
+
     /// Whether a to-one relationship without target was left so, or is stored so.
     private func holdsNothing(at slot: Int) -> Bool {
         switch model._draft?[slot] {
@@ -38,6 +65,7 @@ extension RelationshipEditor {
 
     func setMembers(_ models: [any PersistentModel], at slot: Int) {
         if model._flags.contains(.isGoing) { return setMembersOfGoing(models, at: slot) }
+        defer { noteAssigned(at: slot, models) }
         if appendMembers(models, at: slot) { return }
         let held = members(at: slot, hidingDeleted: false)
         let hides = hidesDeleted

@@ -14,8 +14,9 @@ extension ModelContext {
     ///
     /// So a counter is exact under any number of writers, whatever the context's merge policy is. The block has to read what it
     /// changes itself: values from before it are those of before. A record that it reads and does not change is not looked at
-    /// again. What it saves itself, and batches, are stored at once: they stay, and are repeated. It is not repeated after a save in
-    /// which one of several stores had saved its part before another met the conflict.
+    /// again, and one that a newcomer meets that was inserted with `onConflict: .keep` is no conflict. What it saves itself, and
+    /// batches, are stored at once: they stay, and are repeated. It is not repeated after a save in which one of several stores had
+    /// saved its part before another met the conflict.
     /// - Parameters:
     ///   - retries: how often the block may run again; negative numbers count as 0.
     ///   - block: changes models of this context. It may run several times, so it does nothing that cannot be repeated.

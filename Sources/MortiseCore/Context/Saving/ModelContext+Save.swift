@@ -3,10 +3,10 @@ import Foundation
 extension ModelContext {
     /// Stores all unsaved changes: in each store all of them or none.
     ///
-    /// A new record with the unique values of another updates that one: the older model survives and takes the values,
-    /// and the new model becomes its alias without a context. Of attributes it takes all values, nil included.
-    /// Relationships it only gains: the members of to-many relationships are united, and a to-one relationship that is
-    /// nil in the new model stays as it is. Set it in the older model to clear it.
+    /// A new record with the unique values of another updates that one, unless its `UniqueConflictPolicy` says otherwise: the older
+    /// model survives and takes the values, and the new model becomes its alias without a context. Of attributes it takes all
+    /// values, nil included. Relationships it only gains: the members of to-many relationships are united, and a to-one relationship
+    /// that is nil in the new model stays as it is. Set it in the older model to clear it, or insert with `onConflict: .replace`.
     /// - Throws: `ModelValidationError` and `ModelContextError` before anything is stored; the store's errors. The
     ///   context and its models are then as before the call, apart from the delete rules, which were followed, and the
     ///   newer version of the store that the context may have moved to. With several stores, those saved before the

@@ -1,5 +1,5 @@
 /// Settles, before a save, what claims the same unique values: new models among themselves, then new models and stored
-/// records. The one that was there first survives and takes the other's values.
+/// records. The one that was there first survives, and the other's policy says what it takes of its values.
 struct UniqueUpsert {
     let state: ContextState
 
@@ -8,7 +8,8 @@ struct UniqueUpsert {
 
     /// - Returns: the new models that were merged away.
     /// - Throws: `ModelContextError.notUnique` if two stored records would get the same values, if a new one equals two
-    ///   others, or if the older one is not of the new one's class and so cannot take all its values.
+    ///   others, if the older one is not of the new one's class and so cannot take all its values, or if the new one's policy
+    ///   asks for it; why what falls out of a replaced relationship cannot be deleted.
     func resolve() throws -> [Merged] {
         if state.tables.values.allSatisfy({ $0.layout.record.uniqueConstraints.isEmpty }) { return [] }
         var round = UpsertRound(Array(state.changed) + Array(state.inserted))
@@ -17,6 +18,8 @@ struct UniqueUpsert {
             while let model = round.next() { try resolve(model, &round) }
             // What a later merge may settle is no collision yet.
             if round.merged.count > count, round.repeatCollisions() { continue }
+            // Its values are free then.
+            if try deleteFallen(&round), round.repeatCollisions() { continue }
             if let collision = round.collision { throw collision }
             return round.merged
         }
@@ -24,9 +27,12 @@ struct UniqueUpsert {
 
     /// Looks at one model.
     private func resolve(_ model: any PersistentModel, _ round: inout UpsertRound) throws {
-        guard let table = model._table, !table.layout.record.uniqueConstraints.isEmpty else { return }
+        guard let table = model._table, !table.layout.record.uniqueConstraints.isEmpty,
+            !model._flags.contains(.isDeleted)
+        else { return }
         let layout = table.layout
         let isNew = model._row < 0
+        let policy = model._draft?.conflictPolicy ?? state.context?.uniqueConflictPolicy ?? .update
         var survivor: (any PersistentModel)?
         for (index, slots) in layout.record.uniqueConstraints.enumerated() {
             if !isNew, !slots.contains(where: { model._draft?.changed.contains($0) == true }) { continue }
@@ -36,20 +42,15 @@ struct UniqueUpsert {
             guard let other = try pending ?? storedOwner(of: claim, index, slots, table, &round.stored),
                 other !== model, other !== survivor
             else { continue }
-            if pending == nil, isNew, let start = state.repeatable,
+            // What stays as it is may have come at any time.
+            if pending == nil, isNew, policy != .keep, let start = state.repeatable,
                 !start.knew(
                     other.persistentModelID, claim.values, index, ofEntity: layout.entityName, in: table.session)
             {
-                throw ModelContextError.notUnique(
-                    entity: layout.entityName, properties: slots.map { layout.properties[$0].name },
-                    model: model.persistentModelID, other: other.persistentModelID)
+                throw notUnique(claim, layout, model, other)
             }
-            guard isNew, survivor == nil, ModelLayout.of(type(of: other)).isSame(as: layout) else {
-                round.collide(
-                    model,
-                    .notUnique(
-                        entity: layout.entityName, properties: slots.map { layout.properties[$0].name },
-                        model: (survivor ?? model).persistentModelID, other: other.persistentModelID))
+            guard isNew, policy != .fail, survivor == nil, ModelLayout.of(type(of: other)).isSame(as: layout) else {
+                round.collide(model, notUnique(claim, layout, survivor ?? model, other))
                 return
             }
             survivor = other
@@ -57,7 +58,7 @@ struct UniqueUpsert {
         if let survivor {
             state.beginSettling()
             let identifier = model._draft?.identifier
-            merge(model, into: survivor, layout, &round)
+            UniqueMerge(loser: model, survivor: survivor, layout: layout, state: state, policy: policy).run(&round)
             round.noteMerge(of: model, identifier, into: survivor)
         }
         let holder = survivor ?? model
@@ -66,12 +67,34 @@ struct UniqueUpsert {
         }
     }
 
+    private func notUnique(
+        _ claim: UniqueClaim, _ layout: ModelLayout, _ model: any PersistentModel, _ other: any PersistentModel
+    ) -> ModelContextError {
+        .notUnique(
+            entity: layout.entityName, properties: claim.slots.map { layout.properties[$0].name }, values: claim.values,
+            model: model.persistentModelID, other: other.persistentModelID)
+    }
+
+    /// Deletes what has fallen out of relationships that newcomers have replaced.
+    /// - Returns: whether there was something to delete.
+    private func deleteFallen(_ round: inout UpsertRound) throws -> Bool {
+        guard let tracker = state.tracker else { return false }
+        let fallen = round.takeFallen()
+        if fallen.isEmpty { return false }
+        for fallen in fallen { tracker.delete(fallen) }
+        tracker.propagateDeletes()
+        try state.throwLatched()
+        try tracker.throwRefused()
+        return true
+    }
+
     /// The model with unsaved changes that has these values, unless it took over others since it claimed them. One that
     /// came after the given model is looked at again when that has claimed them.
     private func pendingOwner(
         of claim: UniqueClaim, _ model: any PersistentModel, _ slots: [Int], _ round: inout UpsertRound
     ) -> (any PersistentModel)? {
         guard let owner = round.claims[claim], owner._table != nil,
+            !owner._flags.contains(.isDeleted),
             UniqueClaim(owner, slots, ModelLayout.of(type(of: owner))) == claim
         else { return nil }
         return owner !== model && round.isYounger(owner, than: model) ? nil : owner
@@ -95,66 +118,6 @@ struct UniqueUpsert {
             return nil
         }
         return owner
-    }
-
-    private func merge(
-        _ loser: any PersistentModel, into survivor: any PersistentModel, _ layout: ModelLayout,
-        _ round: inout UpsertRound
-    ) {
-        for (slot, description) in layout.record.slots.enumerated() {
-            switch description.role {
-            case .attribute:
-                guard let draft = loser._draft else { continue }
-                let value = draft[slot]
-                if case .unset = value { continue }
-                // A default that nobody has replaced.
-                if draft.defaults.contains(slot), case .value(let stored) = value,
-                    stored.isIdentical(to: description.property.attribute?.defaultValue ?? .null)
-                {
-                    continue
-                }
-                survivor._replace(value, at: slot, layout)
-            case .toOne:
-                let target = RelationshipEditor(loser).target(at: slot).map { standing(for: $0, loser, survivor) }
-                let isCleared =
-                    loser._draft.map { $0.tellsDefaults && !$0.defaults.contains(slot) } ?? false
-                RelationshipEditor(loser).setTarget(nil, at: slot)
-                if target != nil || isCleared {
-                    let change = ValueChange(settingSlot: slot, of: survivor, layout: layout)
-                    change?.willSet()
-                    RelationshipEditor(survivor).setTarget(target, at: slot)
-                    change?.didSet()
-                }
-                loser._draft?[slot] = .model(target)
-            case .toManyStored, .toManyDerived:
-                let members = RelationshipEditor(loser).members(at: slot).map { standing(for: $0, loser, survivor) }
-                RelationshipEditor(loser).setMembers([], at: slot)
-                let new = round.newMembers(among: members, of: survivor, at: slot)
-                if !new.isEmpty {
-                    let change = ValueChange(settingSlot: slot, of: survivor, layout: layout)
-                    change?.willSet()
-                    RelationshipEditor(survivor).addMembers(new, at: slot)
-                    change?.didSet()
-                }
-                let kept = MemberChanges()
-                for member in members { kept.add(member) }
-                loser._draft?[slot] = .models(kept)
-            }
-        }
-        state.tracker?.inserted.remove(loser)
-        let draft = loser._modelState.ensureDraft()
-        draft.survivor = survivor
-        draft.takeBack()
-        loser._modelState.flags = []
-        loser._modelState.table = nil
-    }
-
-    /// The model that a relationship of the loser leads to from now on: the survivor where the loser is meant, and where
-    /// a model is meant that was merged away before, the one that took its place.
-    private func standing(
-        for model: any PersistentModel, _ loser: any PersistentModel, _ survivor: any PersistentModel
-    ) -> any PersistentModel {
-        model === loser ? survivor : model._survivor ?? model
     }
 }
 

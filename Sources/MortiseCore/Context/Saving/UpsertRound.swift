@@ -19,9 +19,19 @@ struct UpsertRound {
     /// By identifier of a new model: those that claim values with it.
     private var claimants: [PersistentIdentifier: [any PersistentModel]] = [:]
     private var members: [MemberList: ObjectSet] = [:]
+    private var fallen: [Fallen] = []
+    /// The models that others were merged into.
+    private var survivors = ObjectSet()
 
     private struct MemberList: Hashable {
         let owner: ObjectIdentifier
+        let slot: Int
+    }
+
+    /// A model that a newcomer's relationship has left without its owner.
+    private struct Fallen {
+        let model: any PersistentModel
+        let owner: any PersistentModel
         let slot: Int
     }
 
@@ -111,6 +121,7 @@ struct UpsertRound {
         of model: any PersistentModel, _ identifier: PersistentIdentifier?, into survivor: any PersistentModel
     ) {
         merged.append((model, identifier))
+        _ = survivors.insert(survivor)
         lookAgain(at: survivor)
         guard let identifier else { return }
         for claimant in claimants.removeValue(forKey: identifier) ?? [] { lookAgain(at: claimant) }
@@ -133,5 +144,32 @@ struct UpsertRound {
         let new = candidates.filter { known.insert($0) || !owner._refers(to: $0, at: slot) }
         members[list] = known
         return new
+    }
+
+    /// Forgets the members of a relationship, which was replaced.
+    mutating func forgetMembers(of owner: any PersistentModel, at slot: Int) {
+        members[MemberList(owner: ObjectIdentifier(owner), slot: slot)] = nil
+    }
+
+    // MARK: What falls out
+
+    mutating func noteFallen(_ model: any PersistentModel, from owner: any PersistentModel, at slot: Int) {
+        fallen.append(Fallen(model: model, owner: owner, slot: slot))
+    }
+
+    /// The models that have fallen out of their owners' relationships and are still nobody's.
+    mutating func takeFallen() -> [any PersistentModel] {
+        defer { fallen = [] }
+        return fallen.filter { fallen in
+            let model = fallen.model
+            guard model._table != nil, !model._flags.contains(.isDeleted),
+                !survivors.contains(model), !fallen.owner._refers(to: model, at: fallen.slot)
+            else { return false }
+            let layout = ModelLayout.of(type(of: fallen.owner))
+            guard let inverse = layout.inverse(of: fallen.slot, towards: model) else { return true }
+            return ModelLayout.of(type(of: model)).record.slots[inverse].role.isToMany
+                ? RelationshipEditor(model).members(at: inverse).isEmpty
+                : RelationshipEditor(model).target(at: inverse) == nil
+        }.map(\.model)
     }
 }

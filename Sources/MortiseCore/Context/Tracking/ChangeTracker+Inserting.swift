@@ -1,15 +1,22 @@
 extension ChangeTracker {
     /// Inserts a model, and every model without a context that it reaches. Inserting a deleted model also brings back what
     /// its deletion took.
-    /// `isRequested` says that the program asked for this model by name, and not only for relating it to another.
-    func insert(_ first: any PersistentModel, isRequested: Bool = false) {
+    /// `isRequested` says that the program asked for this model by name, and not only for relating it to another. `policy` is for all
+    /// models that come in; nil is what the context does.
+    func insert(
+        _ first: any PersistentModel, isRequested: Bool = false, onConflict policy: UniqueConflictPolicy? = nil
+    ) {
         guard let state else { return }
         let outer = returning
         returning = ReturningModels()
         defer { returning = outer }
         var pending: [any PersistentModel] = []
-        insert(first, &pending, state, isRequested)
-        while let model = pending.popLast() { insert(model, &pending, state, false) }
+        if let policy, first._row < 0, first._table?.state === state {
+            saveUndo?.note(first)
+            first._draft?.conflictPolicy = policy
+        }
+        insert(first, &pending, state, isRequested, policy)
+        while let model = pending.popLast() { insert(model, &pending, state, false, policy) }
         // Now that all are back, also what they were to each other is.
         for model in returning.all {
             if let table = model._table, table.state === state {
@@ -21,7 +28,7 @@ extension ChangeTracker {
 
     private func insert(
         _ model: any PersistentModel, _ pending: inout [any PersistentModel], _ state: ContextState,
-        _ isRequested: Bool
+        _ isRequested: Bool, _ policy: UniqueConflictPolicy?
     ) {
         model._adoptInitialValues()
         saveUndo?.note(model)
@@ -61,6 +68,7 @@ extension ChangeTracker {
             draft.identifier = .temporary(entityName: table.layout.entityName)
             draft.survivor = nil
         }
+        draft.conflictPolicy = policy
         model._modelState.enter(table)
         draft.lend(to: reference, required: table.layout.record.requiredTargets)
         inserted.append(model)

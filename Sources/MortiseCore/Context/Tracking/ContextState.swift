@@ -12,6 +12,8 @@ final class ContextState: StoreSessionObserver, ModelFinding {
     var savedInPart = false
     /// What was stored when a transaction began that is repeated on conflicts; nil outside of one.
     var repeatable: RepeatableStart?
+    /// Whether queries read the versions that are read already: they are parts of one answer.
+    var staysAtVersion = false
     /// Held by the context.
     private(set) weak var tracker: ChangeTracker?
     private let holders = Atomic(0)

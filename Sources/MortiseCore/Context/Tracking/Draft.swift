@@ -25,6 +25,15 @@ final class Draft: UnsavedValues {
             }
         }
 
+        /// Whether it is a relationship with a model at its other end. What an initializer left empty may be a default.
+        var leadsSomewhere: Bool {
+            switch self {
+            case .model(let target): target != nil
+            case .models(let changes): !changes.isEmpty
+            default: false
+            }
+        }
+
         /// Whether the value may hold other models, and the model gets on without it.
         fileprivate var isLendable: Bool {
             switch self {
@@ -65,6 +74,10 @@ final class Draft: UnsavedValues {
     @exclusivity(unchecked) var settled = SlotSet()
     /// The slots that were never set and have their default: another record does not take these values over.
     var defaults = SlotSet()
+    /// The relationships that were set on this model itself, and did not follow from what another one was given.
+    @exclusivity(unchecked) var assigned = SlotSet()
+    /// What the program wants of a new model whose unique values another one has; nil for what its context wants.
+    var conflictPolicy: UniqueConflictPolicy?
     /// The identity of a model that has no row: temporary, or what it was before it was deleted.
     @exclusivity(unchecked) var identifier: PersistentIdentifier?
     /// Whether the values that are not in `defaults` were all set by name, nil included; an initializer's nil tells nothing.
@@ -209,6 +222,7 @@ final class Draft: UnsavedValues {
         // Taken, because a draft that goes lets go of all members that it still has.
         for held in other.takeOthers() { self[held.slot] = held.value }
         changed.formUnion(other.changed)
+        assigned.formUnion(other.assigned)
     }
 }
 
@@ -225,6 +239,8 @@ extension Draft {
         fileprivate let changed: SlotSet
         fileprivate let released: SlotSet
         fileprivate let settled: SlotSet
+        fileprivate let assigned: SlotSet
+        fileprivate let conflictPolicy: UniqueConflictPolicy?
         fileprivate let defaults: SlotSet
         fileprivate let tellsDefaults: Bool
         fileprivate let identifier: PersistentIdentifier?
@@ -239,7 +255,9 @@ extension Draft {
     var content: Content {
         Content(
             values: values, plain: plain, present: present, keeper: keeper, required: required, changed: changed,
-            released: released, settled: settled, defaults: defaults, tellsDefaults: tellsDefaults,
+            released: released, settled: settled, assigned: assigned, conflictPolicy: conflictPolicy,
+            defaults: defaults,
+            tellsDefaults: tellsDefaults,
             identifier: identifier, base: base,
             frozen: frozen, isLetGo: isLetGo, survivor: survivor,
             others: others.map { other in
@@ -261,6 +279,8 @@ extension Draft {
         changed = content.changed
         released = content.released
         settled = content.settled
+        assigned = content.assigned
+        conflictPolicy = content.conflictPolicy
         defaults = content.defaults
         tellsDefaults = content.tellsDefaults
         identifier = content.identifier

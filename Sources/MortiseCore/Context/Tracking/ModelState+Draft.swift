@@ -120,7 +120,13 @@ extension ModelState {
 
     mutating func initialize(_ value: Draft.Value, at slot: Int) {
         if flags.contains(.ignoresInitialValues) { return }
+        setFirst(value, at: slot)
+    }
+
+    /// Sets a new model's property to its first value, which may be the one of its declaration.
+    mutating func setFirst(_ value: Draft.Value, at slot: Int) {
         set(value, at: slot)
+        if value.leadsSomewhere { draft?.assigned.insert(slot) }
     }
 
     // What the generic initializers come to in the module of the model, so that no value is handled by its metadata.
@@ -189,6 +195,7 @@ extension InitialValues {
         let draft = self.draft ?? Draft()
         draft[slot] = value
         draft.changed.insert(slot)
+        if value.leadsSomewhere { draft.assigned.insert(slot) }
         self.draft = draft
     }
 }

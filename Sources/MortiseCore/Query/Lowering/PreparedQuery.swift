@@ -10,6 +10,23 @@ final class PreparedQuery<Model: PersistentModel> {
     /// The same for sort keys.
     let orderCode: [SortDescriptor<Model>]
 
+    /// The query of a descriptor without limit, with more conditions, in another order over stored values, and with a limit.
+    init(
+        _ descriptor: FetchDescriptor<Model>, adding conditions: [QueryExpression], order: [StoreQuery.Order],
+        limit: Int?
+    ) {
+        let plain = PreparedQuery(descriptor)
+        var descriptor = descriptor
+        // A store of SwiftData's shape is asked with it, and knows no other conditions.
+        if conditions.isEmpty { descriptor.fetchLimit = limit }
+        self.descriptor = descriptor
+        conjunctCode = plain.conjunctCode
+        orderCode = []
+        query = StoreQuery(
+            plain.query.entity, purpose: .rows, conjuncts: conditions + plain.query.conjuncts.map(\.expression),
+            order: order, limit: limit, projection: plain.query.projection, prefetch: plain.query.prefetch)
+    }
+
     init(_ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows) {
         self.descriptor = descriptor
         let layout = ModelLayout.of(Model.self)

@@ -84,6 +84,11 @@ extension SwiftDataError: ClassifiedStoreError {
     }
 }
 
+extension PageError: ClassifiedStoreError {
+    /// `usage`.
+    public var errorClass: StoreErrorClass { .usage }
+}
+
 extension DataStoreError: ClassifiedStoreError {
     /// `unsupported` for what a store cannot do, `usage` for an invalid predicate.
     public var errorClass: StoreErrorClass { self == .invalidPredicate ? .usage : .unsupported }

@@ -129,7 +129,7 @@ final class TypedSession<Store: DataStore>: StoreSession {
         } catch let error as any UniqueViolation {
             guard let found = error.uniqueViolation else { throw error }
             throw ModelContextError.notUnique(
-                entity: found.entity, properties: found.properties, model: found.record, other: found.other)
+                entity: found.entity, properties: found.properties, values: [], model: found.record, other: found.other)
         }
     }
 

@@ -554,20 +554,20 @@ enum BillStores {
     @Test(arguments: ["memory", "json", "log"]) func whatRequiresAKeptNewcomerGoesWithIt(_ kind: String) throws {
         let context = ModelContext(
             try ModelContainer(
-                for: Shelf.self, ShelfBook.self,
+                for: BillShelf.self, BillBook.self,
                 store: kind == "memory" ? "memory:\(UUID())" : "\(kind):\(folder.path("s.\(kind)"))"))
-        let shelf = Shelf("A")
+        let shelf = BillShelf("A")
         context.insert(shelf)
         try context.save()
         for policy in [UniqueConflictPolicy.keep, .update] {
-            let new = Shelf("A")
-            new.books = [ShelfBook("\(policy)", new)]
+            let new = BillShelf("A")
+            new.books = [BillBook("\(policy)", new)]
             context.insert(new, onConflict: policy)
             try context.save()
             #expect(shelf.books.map(\.title) == (policy == .keep ? [] : ["update"]))
         }
         // It names its shelf itself.
-        context.insert(ShelfBook("named", Shelf("A")), onConflict: .keep)
+        context.insert(BillBook("named", BillShelf("A")), onConflict: .keep)
         try context.save()
         #expect(shelf.books.map(\.title).sorted() == ["named", "update"])
     }
@@ -601,16 +601,16 @@ enum BillStores {
     }
 }
 
-@Model final class Shelf {
+@Model final class BillShelf {
     @Attribute(.unique) var name: String
-    var books: [ShelfBook] = []
+    var books: [BillBook] = []
     init(_ name: String) { self.name = name }
 }
 
-@Model final class ShelfBook {
+@Model final class BillBook {
     var title: String
-    @Relationship(inverse: \Shelf.books) var shelf: Shelf
-    init(_ title: String, _ shelf: Shelf) { (self.title, self.shelf) = (title, shelf) }
+    @Relationship(inverse: \BillShelf.books) var shelf: BillShelf
+    init(_ title: String, _ shelf: BillShelf) { (self.title, self.shelf) = (title, shelf) }
 }
 
 @ModelActor actor BillActor {

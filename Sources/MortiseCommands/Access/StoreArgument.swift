@@ -26,6 +26,15 @@ struct StoreArgument {
         return configuration
     }
 
+    /// The configuration as one that a container can migrate.
+    /// - Throws: `ToolError.unsupported`.
+    func migratable() throws -> any MigratableConfiguration {
+        guard let migratable = configuration as? any MigratableConfiguration else {
+            throw ToolError.unsupported(store: name, what: "be migrated")
+        }
+        return migratable
+    }
+
     /// The configuration as one whose store can be looked after in this way.
     /// - Throws: `ToolError.unsupported`.
     func capable(of operation: MaintenanceOperation, _ what: String) throws -> any MaintainableConfiguration {

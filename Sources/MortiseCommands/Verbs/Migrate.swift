@@ -53,7 +53,7 @@ struct Migrate: ParsableCommand {
 
     func run() throws {
         let argument = try store.argument()
-        let configuration = try argument.capable(of: (any MigratableConfiguration).self, "be migrated")
+        let configuration = try argument.migratable()
         try argument.checkPresence()
         guard let stored = try configuration.storedSchema() else { throw ToolError.missing(store: argument.name) }
         if let to {

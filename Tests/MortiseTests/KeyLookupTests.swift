@@ -167,4 +167,48 @@ private enum Pool {
             try context.fetch(descriptor).map(\.persistentModelID)
                 == stored.dropFirst().prefix(2).map(\.persistentModelID), "\(place)")
     }
+
+    /// A record with a value that the program does not know is in the way of those alone who ask for it.
+    @Test(arguments: ["json", "log"]) func onlyWhatIsReturnedIsChecked(_ kind: String) throws {
+        let folder = try Folder()
+        let store = "\(kind):\(folder.path("parcels.\(kind)"))"
+        let writing = try ModelContainer(for: Schema([Written.Parcel.self]), store: store)
+        let writer = ModelContext(writing)
+        for state in ["sent", "lost", "sent"] { writer.insert(Written.Parcel("x", state)) }
+        try writer.save()
+        try writing.close()
+
+        let container = try ModelContainer(for: Schema([Read.Parcel.self]), store: store)
+        container.verifiesPushDown = false
+        let context = ModelContext(container)
+        var descriptor = FetchDescriptor<Read.Parcel>(predicate: #Predicate { $0.code == "x" })
+        #expect(try context.first(Read.Parcel.self, where: \.code, is: "x")?.state == .sent)
+        #expect(try context.fetchCount(descriptor) == 3)
+        #expect(try context.fetchFirst(descriptor)?.state == .sent)
+        #expect(throws: ModelContextError.self) { try context.fetch(descriptor) }
+        descriptor.fetchOffset = 2
+        #expect(try context.fetch(descriptor).map(\.state) == [.sent])
+        descriptor.fetchOffset = 1
+        #expect(throws: ModelContextError.self) { try context.fetch(descriptor) }
+    }
+}
+
+private enum Written {
+    @Model final class Parcel {
+        #Index<Parcel>([\.code])
+        var code: String
+        var state: String
+        init(_ code: String, _ state: String) { (self.code, self.state) = (code, state) }
+    }
+}
+
+private enum Read {
+    enum State: String, Codable { case sent }
+
+    @Model final class Parcel {
+        #Index<Parcel>([\.code])
+        var code: String
+        var state: State
+        init(_ code: String) { (self.code, state) = (code, .sent) }
+    }
 }

@@ -104,7 +104,10 @@ extension ModelContainer {
         try checkOpen()
         return try zip(storeConfigurations, stores).compactMap { configuration, connection in
             // One that has saved nothing yet does not exist outside of this process.
-            if let described = configuration as? any SelfDescribingConfiguration, try described.storedSchema() == nil {
+            // A damaged one does, and is for the operation to report.
+            if let described = configuration as? any SelfDescribingConfiguration,
+                case .success(nil) = Result(catching: { try described.storedSchema() })
+            {
                 return nil
             }
             return try body(configuration, connection.underlying).map {

@@ -13,8 +13,9 @@ extension ModelContainer {
     /// cannot be given. Cancelling the task, or the progress, ends a migration, with the stores as they were, as long as the
     /// outcome is not being written.
     ///
-    /// A `Progress` shows how far the opening has come, one unit for each store: it gets that many, and completes them. Nil, the default,
-    /// for none. `MigrationOptions.progress` tells in more detail.
+    /// A `Progress` shows how far the opening has come; it may be used again. Its units are set: as many for each store. Nil, the default,
+    /// for none. `MigrationOptions.progress` tells in more detail. Off Apple a `Progress` has no lock: what another thread reads of
+    /// it may be of a moment ago.
     /// - Throws: as the initializer; `CancellationError`.
     public nonisolated static func open(
         for givenSchema: Schema, migrationPlan: (any (SchemaMigrationPlan & SendableMetatype).Type)? = nil,
@@ -22,9 +23,8 @@ extension ModelContainer {
         logger: Logger = Logger(label: "mortise")
     ) async throws -> ModelContainer {
         try Task.checkCancellation()
-        progress?.totalUnitCount = Int64(configurations.count)
-        if progress?.isCancelled == true { throw CancellationError() }
-        let reporting = progress.map { MigrationMeter.Reporting(progress: $0) }
+        let reporting = progress.map { MigrationMeter.Reporting($0, stores: configurations.count) }
+        try reporting?.checkCancellation()
         return try await withTaskExecutorPreference(OpeningExecutor.shared) {
             let container = try MigrationMeter.$reporting.withValue(reporting) {
                 try ModelContainer(

@@ -3,22 +3,43 @@ import Foundation
 /// Tells how far a migration has come, and ends it where its task or its `Progress` is cancelled.
 final class MigrationMeter {
     /// What the opening of a container reports to; see `ModelContainer.open`.
-    struct Reporting: @unchecked Sendable {
-        // @unchecked: a Progress may be used on every thread.
-        let progress: Progress
+    final class Reporting: @unchecked Sendable {
+        // @unchecked: only the thread that opens the container changes it, and the fields of the progress, which another may read
+        // and cancel. It gets no children: off Apple the set of those is not guarded.
+        private let progress: Progress
+        private var stores: Int64 = 0
 
         static let units: Int64 = 1_000
+
+        init(_ progress: Progress, stores: Int) {
+            self.progress = progress
+            progress.completedUnitCount = 0
+            progress.totalUnitCount = Int64(stores) * Self.units
+        }
+
+        /// The number of units that come before another store's.
+        func begin() -> Int64 {
+            stores += 1
+            return (stores - 1) * Self.units
+        }
+
+        func advance(to units: Int64) { progress.completedUnitCount = max(progress.completedUnitCount, units) }
 
         /// Notes that all stores are open.
         func finish() { progress.completedUnitCount = progress.totalUnitCount }
 
         /// - Throws: `CancellationError` if it was cancelled.
+        func checkCancellation() throws { if progress.isCancelled { throw CancellationError() } }
+
+        /// - Throws: `CancellationError` if the task, or what the opening reports to, was cancelled.
         static func checkCancellation() throws {
             try Task.checkCancellation()
-            if MigrationMeter.reporting?.progress.isCancelled == true { throw CancellationError() }
+            try MigrationMeter.reporting?.checkCancellation()
         }
     }
     @TaskLocal static var reporting: Reporting?
+    /// Whether code of a plan runs: stores that it opens are not those that the opening reports on.
+    @TaskLocal static var isInStage = false
 
     private let report: (@Sendable (MigrationProgress) -> Void)?
     private let store: String
@@ -29,7 +50,8 @@ final class MigrationMeter {
     private var part = MigrationProgress.Part.mapping
     private var completed = 0
     private var last: ContinuousClock.Instant?
-    private let own: Progress?
+    private let reporting: Reporting?
+    private let firstUnit: Int64
 
     init(
         _ report: (@Sendable (MigrationProgress) -> Void)?, store: String, from: Schema.Version, to: Schema.Version,
@@ -40,7 +62,8 @@ final class MigrationMeter {
         self.stages = stages
         self.records = records
         versions = (from, to)
-        own = Self.reporting.map { Progress(totalUnitCount: Reporting.units, parent: $0.progress, pendingUnitCount: 1) }
+        reporting = Self.isInStage ? nil : Self.reporting
+        firstUnit = reporting?.begin() ?? 0
     }
 
     func beginStage() { stage += 1 }
@@ -55,7 +78,7 @@ final class MigrationMeter {
     func advance(by count: Int, isBeginning: Bool = false) throws {
         completed += count
         if part != .writing { try Reporting.checkCancellation() }
-        if let own { own.completedUnitCount = max(own.completedUnitCount, units) }
+        reporting?.advance(to: firstUnit + units)
         guard let report else { return }
         let now = ContinuousClock.now
         if !isBeginning, let last, now - last < .milliseconds(100) { return }
@@ -67,7 +90,7 @@ final class MigrationMeter {
     }
 
     /// Notes that the outcome is durable.
-    func end() { own?.completedUnitCount = Reporting.units }
+    func end() { reporting?.advance(to: firstUnit + Reporting.units) }
 
     /// How far this is, in thousandths: a stage is half mapping and half code, and a tenth is kept for writing.
     private var units: Int64 {

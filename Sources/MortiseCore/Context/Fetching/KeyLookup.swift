@@ -52,20 +52,21 @@ struct LookedUp {
 }
 
 extension ContextState {
-    /// Looks models up, unsaved changes included.
+    /// Looks models up, unsaved changes included. Those in the window are to be returned, and are checked for it.
     /// - Returns: nil if a query has to be planned for that.
     /// - Throws: what `ModelContext.fetch(_:)` throws.
     func lookUp<T: PersistentModel>(
-        _ lookup: KeyLookup, of type: T.Type, includingPendingChanges: Bool = true
+        _ lookup: KeyLookup, of type: T.Type, includingPendingChanges: Bool = true, window: (Int) -> Range<Int>
     ) throws -> LookedUp? {
-        // What measures fetches and what checks the store's answers is told of queries.
+        // What measures fetches, and what checks the store's answers, sees queries only.
         if fetchStart != nil || container.verifiesPushDown { return nil }
         try prepare()
         let tables = try tables(under: type)
-        guard let session = tables.first?.session else { return nil }
-        try refresh(session)
+        // A store without versions is asked with a query, which moves on by itself.
+        guard let session = tables.first?.session, session.version != nil else { return nil }
         let hasChanges = hasChanges
-        guard session.version != nil, includingPendingChanges || !hasChanges else { return nil }
+        guard includingPendingChanges || !hasChanges else { return nil }
+        if !staysAtVersion { try refresh(session) }
         var found = LookedUp()
         for table in tables {
             guard
@@ -84,7 +85,8 @@ extension ContextState {
             found.unsaved.sort { $0._place < $1._place }
         }
         do {
-            for (table, row) in found.rows where table.verifiesRows {
+            for (table, row) in found.rows[window(found.count).clamped(to: found.rows.indices)] where table.verifiesRows
+            {
                 _ = try table.source.verifyRows(around: row, table.layout)
             }
         } catch {

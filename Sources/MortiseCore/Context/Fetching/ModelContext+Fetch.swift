@@ -75,17 +75,21 @@ extension ModelContext {
 extension ContextState {
     func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
         let prepared = PreparedQuery(descriptor)
-        if let found = try lookUp(prepared) { return found.models(prepared.query.window(of: found.count), as: T.self) }
+        if let found = try lookUp(prepared, window: prepared.query.window) {
+            return found.models(prepared.query.window(of: found.count), as: T.self)
+        }
         let run = try QueryRun(prepared, in: self)
         try prefetch(run)
         return try run.models()
     }
 
     /// What a query finds that asks for the value of one attribute and no more; nil for another one.
-    private func lookUp<T: PersistentModel>(_ prepared: PreparedQuery<T>) throws -> LookedUp? {
+    private func lookUp<T: PersistentModel>(
+        _ prepared: PreparedQuery<T>, window: (Int) -> Range<Int>
+    ) throws -> LookedUp? {
         guard let lookup = KeyLookup(prepared.query, ModelLayout.of(T.self).record) else { return nil }
         return try lookUp(
-            lookup, of: T.self, includingPendingChanges: prepared.descriptor.includePendingChanges)
+            lookup, of: T.self, includingPendingChanges: prepared.descriptor.includePendingChanges, window: window)
     }
 
     /// Reads the targets of relationships to be prefetched, with one request for each entity, unless they are in
@@ -153,7 +157,7 @@ extension ContextState {
         try prepare()
         let tables = try tables(under: T.self)
         if let session = tables.first?.session, !(descriptor.includePendingChanges && hasChanges) {
-            try refresh(session)
+            if !staysAtVersion { try refresh(session) }
             if session.version != nil, descriptor.predicate == nil {
                 return descriptor.window(of: tables.reduce(0) { $0 + $1.source.count }).count
             }
@@ -168,7 +172,9 @@ extension ContextState {
         var unsorted = descriptor
         unsorted.sortBy = []
         let prepared = PreparedQuery(unsorted, purpose: .count)
-        if let found = try lookUp(prepared) { return prepared.query.window(of: found.count).count }
+        if let found = try lookUp(prepared, window: { _ in 0..<0 }) {
+            return prepared.query.window(of: found.count).count
+        }
         return try QueryRun(prepared, in: self).count
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ModelContext {
-    /// The first of the matching models, in the requested order; nil if none matches. Where an index leads there no other is read.
+    /// The first of the matching models, in the requested order; nil if none matches. Where an index leads to it, few others are looked at.
     ///
     /// The descriptor's limit does not matter, unless it is 0.
     /// - Throws: what `fetch(_:)` throws.
@@ -40,7 +40,7 @@ extension ModelContext {
         if let slot, let kind = layout.record.slots[slot].property.attribute?.kind, kind != .coded,
             let value = StoredValue(property: value, kind: kind),
             let lookup = KeyLookup(layout.record, slot: slot, value: value),
-            let found = try state.lookUp(lookup, of: T.self)
+            let found = try state.lookUp(lookup, of: T.self, window: { 0..<min($0, 1) })
         {
             return found.models(0..<min(found.count, 1), as: T.self).first
         }

@@ -67,14 +67,13 @@ extension ModelContainer {
         to configuration: any MigratableConfiguration, _ configurations: [any DataStoreConfiguration], _ schema: Schema
     ) throws -> [String: String] {
         let own = Set((configuration.schema ?? schema).stored.entities.flatMap { [$0.name, $0.originalName] })
+        // What this store holds and no other is to have, is its own to drop, also if another one once had an entity of that name.
+        let held = Set(try configuration.storedSchema()?.entities.map(\.name) ?? [])
         var found: [String: String] = [:]
         for other in configurations where other.name != configuration.name {
-            let schemas = [
-                (other.schema ?? schema).stored, try (other as? any MigratableConfiguration)?.storedSchema(),
-            ]
-            for entity in schemas.compactMap(\.self).flatMap(\.entities) where !own.contains(entity.name) {
-                found[entity.name] = other.name
-            }
+            let stored = try (other as? any MigratableConfiguration)?.storedSchema()?.entities ?? []
+            let entities = (other.schema ?? schema).stored.entities + stored.filter { !held.contains($0.name) }
+            for entity in entities where !own.contains(entity.name) { found[entity.name] = other.name }
         }
         return found
     }
@@ -404,7 +403,7 @@ private struct DueMigration {
         _ step: MigrationPath.Step, _ part: MigrationStageFailure.Part, _ body: () throws -> R
     ) throws -> R {
         do {
-            return try body()
+            return try MigrationMeter.$isInStage.withValue(part != .mapping) { try body() }
         } catch let cancellation as CancellationError {
             throw cancellation
         } catch {

@@ -1,6 +1,7 @@
 /// The values of a draft that are no stored values.
 final class DraftRelations {
-    // Unchecked as in a draft: what reads and writes these calls no other code meanwhile.
+    // Unchecked as in a draft: what reads and writes these calls no other code meanwhile. What is replaced may be the last reference
+    // to a model, whose `deinit` is code: so it is let go of only afterwards.
     /// Most models have one, which takes no array.
     @exclusivity(unchecked) private var first: Draft.Other?
     @exclusivity(unchecked) private var more: [Draft.Other] = []
@@ -24,20 +25,26 @@ final class DraftRelations {
 
     func set(_ value: Draft.Value, at slot: Int) {
         if first == nil || first?.slot == slot {
+            let old = first
             first = Draft.Other(slot: slot, value: value)
+            withExtendedLifetime(old) {}
         } else if let place = more.firstIndex(where: { $0.slot == slot }) {
+            let old = more[place]
             more[place].value = value
+            withExtendedLifetime(old) {}
         } else {
             more.append(Draft.Other(slot: slot, value: value))
         }
     }
 
     func remove(_ slot: Int) {
+        let old = self[slot]
         if first?.slot == slot {
             first = more.popLast()
         } else {
             more.removeAll { $0.slot == slot }
         }
+        withExtendedLifetime(old) {}
     }
 
     func takeAll() -> [Draft.Other] {

@@ -143,7 +143,9 @@ public final class ModelContext: Equatable, SendableMetatype {
     ///
     /// The policy is for the models that this call takes in: the model, and those without a context that it reaches. Models that
     /// come in later follow the context's `uniqueConflictPolicy`. For a model of this context that was never saved it replaces the
-    /// policy that it was inserted with; for one that is stored it does nothing.
+    /// policy that it was inserted with, also in the unsaved models that it reaches and that came in without a policy or with that
+    /// one; those that were inserted by name keep theirs. So relating the model to a stored one first, which inserts it, makes no
+    /// difference. For a model that is stored it does nothing.
     public func insert<T: PersistentModel>(_ model: T, onConflict policy: UniqueConflictPolicy) {
         tracker.insert(model, isRequested: true, onConflict: policy)
     }

@@ -107,7 +107,7 @@ extension EngineQuery {
 }
 
 extension TableVersion {
-    /// The first row whose record has a number above one; `endRow` if there is none.
+    /// The first row whose record has a number above one; `endRow` if no row has.
     func firstRow(behind sequence: UInt64) -> Int {
         var (low, high) = (0, endRow)
         while low < high {

@@ -19,6 +19,8 @@ extension EngineQuery {
                 }
             } else if let found = try inOrderWithin(walk, conjuncts, reader, &tried) {
                 return found
+            } else if tried == 0, let found = try inOrderBeside(walk, conjuncts, reader, &tried) {
+                return found
             }
         }
         var accesses: [TableAccess] = []
@@ -185,6 +187,34 @@ extension EngineQuery {
         report.detail = "\(path.text(table.plan)), in order"
         report.isFullScan = false
         return VersionRows(entities: reader.tables.map(\.entityName), rows: rows, report: report)
+    }
+}
+
+extension EngineQuery {
+    /// Goes along the index of the order, although the conditions have another one, where most rows match: `x != nil` says little.
+    /// - Returns: nil where fewer match, or if it gave up.
+    private func inOrderBeside(
+        _ walk: OrderedWalk, _ conjuncts: [QueryExpression], _ reader: RecordReader, _ tried: inout Int
+    ) throws -> VersionRows? {
+        guard let number = reader.table(named: query.entity), let table = reader.tables[number].rows as? TableVersion,
+            let limit = query.limit, let paths = paths.first
+        else { return nil }
+        let least = paths.reduce(table.count) { least, path in
+            let index = TableIndex(table, path.index)
+            return min(least, path.ranges(in: index).reduce(0) { $0 + index.count(in: $1) })
+        }
+        let wanted = Double(limit) + Double(query.offset)
+        guard least >= 64, least >= table.count / 4, wanted * 8 < Double(least) else { return nil }
+        switch try inOrder(walk, conjuncts, reader) {
+        case .rows(var found):
+            found.report.detail = walk.text(table.plan)
+            found.report.isFullScan = false
+            return found
+        case .instead(let access):
+            tried = access.tried
+            return nil
+        case nil: return nil
+        }
     }
 }
 

@@ -198,7 +198,7 @@ struct BatchInsertion<Model: PersistentModel> {
         // All drafts first: nothing is inserted where one leads nowhere.
         try zip(records.snapshots, records.assigned).map { try draft($0.values, $1) }.map { draft in
             let model = Materializing.make(Model.self, ModelState(draft))
-            state.tracker?.insert(model, onConflict: policy)
+            state.tracker?.insert(model, isRequested: true, onConflict: policy)
             return model
         }
     }

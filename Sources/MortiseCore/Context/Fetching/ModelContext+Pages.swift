@@ -6,10 +6,16 @@ extension ModelContext {
     ///
     /// Models that are equal in all sort keys are in order of insertion, which is part of the place that a cursor names. So all
     /// pages together have each model once. Models that were changed, inserted or deleted meanwhile are where they belong now: on a
-    /// later page, on one before, or on none. Unsaved changes count.
+    /// later page, on one before, or on none. Unsaved changes count; see `PageCursor` for places beside unsaved models.
     ///
-    /// Where an index begins with the sort keys, a page costs as much as its models, however deep it is; `explainPage` shows that.
-    /// Keys may have different directions. The descriptor's limit and offset do not matter.
+    /// A page is asked for in parts. All of them are of one version, where the store has versions. From a store without any, a page may
+    /// be of before and after a change that is made meanwhile: what that moves may be missing, and comes no more than once.
+    ///
+    /// Where an index has exactly the sort keys and the class has no subclasses, a page costs as much as its models, however deep it
+    /// is; `explainPage` shows that. Where the index goes on with other properties, models that are equal in all sort keys are read
+    /// together, and those of several classes are read from the place on. All matching models are sorted for a page behind a text with
+    /// other than ASCII characters, and for keys with a comparator of strings. Keys may have different directions. The descriptor's
+    /// limit and offset do not matter.
     /// - Parameters:
     ///   - descriptor: the same for all pages, values in its predicate included: `date < .now` is another one each time. Parts of the
     ///     predicate that are left to code are compared by their text, without the values in them.

@@ -35,7 +35,7 @@ struct PageRun<Model: PersistentModel> {
         guard let session = try state.tables(under: Model.self).first?.session else {
             throw ModelContextError.unknownModel(type: "\(Model.self)")
         }
-        // All parts of the page are of one version.
+        // All parts of the page are of one version, where the store has versions.
         try state.refresh(session)
         let outer = state.staysAtVersion
         state.staysAtVersion = true
@@ -48,7 +48,7 @@ struct PageRun<Model: PersistentModel> {
             let place = (keys: cursor.keys, record: record)
             let canSay = zip(query.order, cursor.keys).allSatisfy { PageSteps.canSay($0, $1) }
             if canSay, session.plansQueries {
-                try walk(place, size + 1, &found, &explanations)
+                try walk(place, size + 1, hasVersions: session.version != nil, &found, &explanations)
             } else {
                 try cut(at: place, size + 1, &found, &explanations)
             }
@@ -75,11 +75,11 @@ struct PageRun<Model: PersistentModel> {
         self.explanations = explanations
     }
 
-    /// - Returns: the record beside the place; nil where the place is behind all that are stored.
+    /// - Returns: the record beside the place.
     /// - Throws: `PageError`.
     private static func check(
         _ cursor: PageCursor, _ query: StoreQuery, _ session: StoreSession, _ state: ContextState
-    ) throws -> PersistentIdentifier? {
+    ) throws -> PersistentIdentifier {
         let entity = query.entity
         if cursor.entity != entity { throw PageError.otherEntity(expected: entity, found: cursor.entity) }
         if cursor.store != session.identifier { throw PageError.otherStore(entity: entity) }
@@ -91,8 +91,12 @@ struct PageRun<Model: PersistentModel> {
         for (key, value) in zip(query.order, cursor.keys) where !state.mayHave(value, key.expression) {
             throw PageError.invalidCursor("one of its values is of another type than \(key.expression)")
         }
-        if let temporary = cursor.temporary { return state.settled.permanent(of: temporary) ?? temporary }
-        guard let text = cursor.record else { return nil }
+        if let temporary = cursor.temporary {
+            if let permanent = state.settled.permanent(of: temporary) { return permanent }
+            if state.model(for: temporary) == nil { throw PageError.unsavedPlace(entity: entity) }
+            return temporary
+        }
+        guard let text = cursor.record else { throw PageError.unsavedPlace(entity: entity) }
         guard let record = try? PersistentIdentifier(string: text) else {
             throw PageError.invalidCursor("the identifier in it cannot be read")
         }
@@ -136,8 +140,8 @@ struct PageRun<Model: PersistentModel> {
 
     /// Goes through the parts of the order behind a place until there are enough.
     private func walk(
-        _ place: (keys: [StoredValue], record: PersistentIdentifier?), _ limit: Int, _ found: inout [Placed],
-        _ explanations: inout [FetchExplanation]
+        _ place: (keys: [StoredValue], record: PersistentIdentifier), _ limit: Int, hasVersions: Bool,
+        _ found: inout [Placed], _ explanations: inout [FetchExplanation]
     ) throws {
         let layout = ModelLayout.of(Model.self)
         let steps = PageSteps(order, behind: place.keys, place.record, isBackward: isBackward) { expression in
@@ -147,15 +151,23 @@ struct PageRun<Model: PersistentModel> {
         }
         for step in steps.steps {
             if found.count >= limit { return }
-            let run = try run(Query(conditions: step.conditions, order: step.order, limit: limit - found.count))
+            // What moves between two answers may be in both: then there have to be as many others.
+            let wanted = limit - found.count
+            let run = try run(
+                Query(conditions: step.conditions, order: step.order, limit: hasVersions ? wanted : limit))
             explanations.append(run.explanation)
-            found += try placed(run)
+            var placed = try placed(run)
+            if !hasVersions, !found.isEmpty {
+                let known = Set(found.map(\.identifier))
+                placed.removeAll { known.contains($0.identifier) }
+            }
+            found += placed.prefix(wanted)
         }
     }
 
     /// Sorts all that matches, and takes what is behind a place.
     private func cut(
-        at place: (keys: [StoredValue], record: PersistentIdentifier?), _ limit: Int, _ found: inout [Placed],
+        at place: (keys: [StoredValue], record: PersistentIdentifier), _ limit: Int, _ found: inout [Placed],
         _ explanations: inout [FetchExplanation]
     ) throws {
         let run = try run(Query(order: query.order))
@@ -167,9 +179,7 @@ struct PageRun<Model: PersistentModel> {
                 if result != .orderedSame { return result }
             }
             let identifier = run.reader.identifier(record)
-            guard let anchor = place.record else {
-                return identifier.isTemporary ? .orderedDescending : .orderedAscending
-            }
+            let anchor = place.record
             return identifier == anchor ? .orderedSame : identifier < anchor ? .orderedAscending : .orderedDescending
         }
         var (low, high) = (0, run.records.count)

@@ -25,11 +25,15 @@ extension PersistentModel {
             if changes.isAdded(other) { return true }
         default: break
         }
-        if let refers = _isStoredOwner(of: other, at: slot) ?? _isStored(other, at: slot) { return refers }
-        switch _storedValue(at: slot) {
+        return _hasStored(other, at: slot)
+    }
+
+    /// Whether this model's record leads to another one's, whatever is set here.
+    func _hasStored(_ other: any PersistentModel, at slot: Int) -> Bool {
+        if let has = _isStoredOwner(of: other, at: slot) ?? _isStored(other, at: slot) { return has }
+        switch _rowValue(at: slot) {
         case .identifier(let identifier): return identifier == other.persistentModelID
-        case .identifiers(let identifiers):
-            return identifiers.contains(other.persistentModelID)
+        case .identifiers(let identifiers): return identifiers.contains(other.persistentModelID)
         default: return false
         }
     }

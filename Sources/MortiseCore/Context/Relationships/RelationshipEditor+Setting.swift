@@ -30,7 +30,7 @@ extension RelationshipEditor {
 
     /// Remembers that the program has set a relationship on this model. To-one relationships of its new members that lead back no
     /// longer count as set there.
-    private func noteAssigned(at slot: Int, _ members: [any PersistentModel] = []) {
+    private func noteAssigned(at slot: Int, _ members: ArraySlice<any PersistentModel> = []) {
         guard let draft = model._draft, !isSettling else { return }
         draft.assigned.insert(slot)
         if members.isEmpty || model._row >= 0 { return }
@@ -65,9 +65,11 @@ extension RelationshipEditor {
 
     func setMembers(_ models: [any PersistentModel], at slot: Int) {
         if model._flags.contains(.isGoing) { return setMembersOfGoing(models, at: slot) }
-        defer { noteAssigned(at: slot, models) }
-        if appendMembers(models, at: slot) { return }
         let held = members(at: slot, hidingDeleted: false)
+        // Whoever appends has not set those that were there.
+        let isAppended = models.count > held.count && zip(held, models).allSatisfy { $0 === $1 }
+        defer { noteAssigned(at: slot, isAppended ? models[held.count...] : models[...]) }
+        if isAppended, appendMembers(models[held.count...], at: slot) { return }
         let hides = hidesDeleted
         let wanted = Set(models.map { ObjectIdentifier($0) })
         let layout = ModelLayout.of(type(of: model))
@@ -115,15 +117,13 @@ extension RelationshipEditor {
     /// Adds new members after those that there are, where nothing else is set: what `append` comes to, once for each
     /// member.
     /// - Returns: false where that is not what is set.
-    private func appendMembers(_ models: [any PersistentModel], at slot: Int) -> Bool {
-        guard case .models(let changes)? = model._draft?[slot] else { return false }
-        let held = members(at: slot, hidingDeleted: false)
-        guard models.count > held.count, zip(held, models).allSatisfy({ $0 === $1 }),
-            models[held.count...].allSatisfy({ !$0._mayBeStored })
-        else { return false }
+    private func appendMembers(_ models: ArraySlice<any PersistentModel>, at slot: Int) -> Bool {
+        guard case .models(let changes)? = model._draft?[slot], models.allSatisfy({ !$0._mayBeStored }) else {
+            return false
+        }
         let layout = ModelLayout.of(type(of: model))
         changes.keepImplied()
-        for other in models[held.count...] where !changes.isAdded(other) { addLinked(other, at: slot, layout) }
+        for other in models where !changes.isAdded(other) { addLinked(other, at: slot, layout) }
         holdWeaklyAfterContext()
         return true
     }

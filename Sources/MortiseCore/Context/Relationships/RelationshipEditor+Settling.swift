@@ -116,3 +116,24 @@ extension RelationshipEditor {
         table.state.tracker?.noteUnchanged(model)
     }
 }
+
+// MARK: - What has come to nothing
+
+extension RelationshipEditor {
+    /// Forgets what was set in a relationship of a stored model if that is what is stored.
+    func forgetUnchanged(at slot: Int) {
+        guard model._row >= 0, let table = model._table, let draft = model._draft, draft.changed.contains(slot) else {
+            return
+        }
+        switch draft[slot] {
+        case .models(let changes):
+            if changes.hasRemovals { return }
+            guard changes.added.allSatisfy({ $0._row >= 0 && model._hasStored($0, at: slot) }) else { return }
+        case .model(let target):
+            guard target.map({ model._hasStored($0, at: slot) }) ?? model._rowValue(at: slot).isNull else { return }
+        default: return
+        }
+        apply(.forget, at: slot)
+        table.state.tracker?.noteUnchanged(model)
+    }
+}

@@ -14,7 +14,8 @@ extension ModelContext {
     ///
     /// So a counter is exact under any number of writers, whatever the context's merge policy is. The block has to read what it
     /// changes itself: values from before it are those of before. A record that it reads and does not change is not looked at
-    /// again, and one that a newcomer meets that was inserted with `onConflict: .keep` is no conflict. What it saves itself, and
+    /// again, and one that a newcomer meets that was inserted with `onConflict: .keep` is no conflict. Nor is a unique value that was
+    /// taken when the block began, or that two of its own models have: it would be taken the next time, too. What it saves itself, and
     /// batches, are stored at once: they stay, and are repeated. It is not repeated after a save in which one of several stores had
     /// saved its part before another met the conflict.
     /// - Parameters:
@@ -54,7 +55,7 @@ extension ModelContext {
             } catch {
                 let isStoredInPart = state.savedInPart
                 rollback()
-                guard attempt <= max(0, retries), error.isConflict, !isStoredInPart else { throw error }
+                guard attempt <= max(0, retries), error.isConflict(since: start), !isStoredInPart else { throw error }
                 attempt += 1
             }
         }
@@ -64,10 +65,10 @@ extension ModelContext {
 extension ModelContext.TransactionOutcome: Sendable where Result: Sendable {}
 
 extension Error {
-    /// Whether others have changed what was to be saved.
-    fileprivate var isConflict: Bool {
+    /// Whether others have changed what was to be saved. What was stored when the block began it meets again each time.
+    fileprivate func isConflict(since start: RepeatableStart) -> Bool {
         if self is SaveConflict || self is RecordsSuperseded || self is VersionSuperseded { return true }
-        if case .notUnique? = self as? ModelContextError { return true }
+        if case .notUnique? = self as? ModelContextError { return start.hasMetNews }
         return false
     }
 }

@@ -104,10 +104,14 @@ extension ContextState {
                 return false
             }
             try validate()
+            var idle: [StoreSession] = []
             for session in sessions {
                 guard let pending = tracker?.pendingChanges(for: session, author: editingState.author),
                     !pending.changes.isEmpty
-                else { continue }
+                else {
+                    idle.append(session)
+                    continue
+                }
                 // Before this store is asked: a list that could not be read would be written without its members.
                 try throwListFailure()
                 let outcome: SaveOutcome
@@ -141,6 +145,12 @@ extension ContextState {
                 }
                 try takeOver(pending, outcome, session, version)
                 finish(aliases, in: session)
+            }
+            if !aliases.isEmpty {
+                // All newcomers may have been kept from a store. They have other identifiers now all the same.
+                if progress.hasInsertions { settled = SettledIdentifiers() }
+                progress.hasInsertions = false
+                for session in idle { finish(aliases, in: session) }
             }
             tracker?.saveUndo = nil
             return true

@@ -8,6 +8,7 @@ struct SettledIdentifiers {
     mutating func add(_ temporary: PersistentIdentifier, _ permanent: PersistentIdentifier) {
         self.temporary.append(temporary)
         self.permanent.append(permanent)
+        index = nil
     }
 
     /// The identifier that a record got in place of a temporary one.

@@ -18,12 +18,17 @@ public enum UniqueConflictPolicy: String, Sendable, Hashable, Codable, CaseItera
     /// importing something again with fewer children leaves the old ones, and with new ones it has both.
     case update
     /// As `update`, but a relationship that is set in the newcomer takes the place of the older one's. What falls out of one whose
-    /// delete rule is `cascade` is deleted, unless it has found another owner or has taken a newcomer's values itself.
-    /// Relationships that are not set in the newcomer are united as with `update`.
+    /// delete rule is `cascade` is deleted, unless it has found another owner or has taken a newcomer's values itself. It stays where
+    /// the relationship has no inverse: nothing says whether it has found another owner. Relationships that are not set in the
+    /// newcomer are united as with `update`.
     case replace
     /// The older one stays as it is. Nothing that is set in the newcomer is taken: new models that it only brought along, by a
-    /// relationship whose delete rule is `cascade` or that requires it, are not saved, and stored models that it claimed stay where
-    /// they were. What was set in others still leads to the older one.
+    /// relationship whose delete rule is `cascade` or that requires it, are not saved, nor what these brought along in that way, and
+    /// stored models that it or they claimed stay where they were. What was set in others still leads to the older one.
+    ///
+    /// A new model is saved all the same, without the newcomer, if it was inserted by name, was set in a model that stays, took the
+    /// values of another newcomer, or if its relationship has no inverse, so that nothing says whether others lead to it. One of these
+    /// that requires the newcomer leads to the older one.
     case keep
     /// The save fails with `ModelContextError.notUnique`, which names the entity, the properties, the values, and the record that
     /// has them. Nothing is stored, and the context keeps its changes: correct a value, delete the newcomer or insert it with

@@ -8,13 +8,16 @@ struct UniqueMerge {
     let policy: UniqueConflictPolicy
 
     func run(_ round: inout UpsertRound) {
-        for (slot, description) in layout.record.slots.enumerated() {
-            switch description.role {
-            case .attribute: if policy != .keep { takeAttribute(at: slot, description) }
-            case .toOne:
-                if policy == .keep { leaveTarget(at: slot) } else { takeTarget(at: slot, description, &round) }
-            case .toManyStored, .toManyDerived:
-                if policy == .keep { leaveMembers(at: slot) } else { takeMembers(at: slot, description, &round) }
+        if policy == .keep {
+            var leaving = UniqueLeaving(survivor: survivor, state: state)
+            leaving.leave(loser, layout, &round)
+        } else {
+            for (slot, description) in layout.record.slots.enumerated() {
+                switch description.role {
+                case .attribute: takeAttribute(at: slot, description)
+                case .toOne: takeTarget(at: slot, description, &round)
+                case .toManyStored, .toManyDerived: takeMembers(at: slot, description, &round)
+                }
             }
         }
         state.tracker?.inserted.remove(loser)
@@ -44,8 +47,9 @@ struct UniqueMerge {
     private func takeTarget(at slot: Int, _ description: RecordLayout.Slot, _ round: inout UpsertRound) {
         let target = RelationshipEditor(loser).target(at: slot).map(standing(for:))
         let isCleared = loser._draft.map { $0.tellsDefaults && !$0.defaults.contains(slot) } ?? false
-        RelationshipEditor(loser).setTarget(nil, at: slot)
+        // Before it is emptied: one that is required replaces only if it leads somewhere.
         let replaces = replaces(at: slot, description)
+        RelationshipEditor(loser).setTarget(nil, at: slot)
         if target != nil || isCleared || replaces {
             let before = replaces ? RelationshipEditor(survivor).target(at: slot) : nil
             let change = ValueChange(settingSlot: slot, of: survivor, layout: layout)
@@ -107,94 +111,6 @@ struct UniqueMerge {
         survivor._draft?.assigned.insert(slot)
     }
 
-    // MARK: Leaving the survivor as it is
-
-    private func leaveTarget(at slot: Int) {
-        let target = RelationshipEditor(loser).target(at: slot).map(standing(for:))
-        let pointing = pointing(target.map { [$0] } ?? [], at: slot)
-        RelationshipEditor(loser).setTarget(nil, at: slot)
-        if let target { letGo(of: [target], at: slot, pointing) }
-        loser._draft?[slot] = .model(target)
-    }
-
-    private func leaveMembers(at slot: Int) {
-        let members = RelationshipEditor(loser).members(at: slot).map(standing(for:))
-        let pointing = pointing(members, at: slot)
-        RelationshipEditor(loser).setMembers([], at: slot)
-        letGo(of: members, at: slot, pointing)
-        show(members, at: slot)
-    }
-
-    /// Those that were given the newcomer themselves.
-    private func pointing(_ others: [any PersistentModel], at slot: Int) -> ObjectSet {
-        var found = ObjectSet()
-        for other in others where other !== survivor {
-            if let inverse = layout.inverse(of: slot, towards: other),
-                other._draft?.assigned.contains(inverse) == true
-            {
-                _ = found.insert(other)
-            }
-        }
-        return found
-    }
-
-    /// Settles what becomes of those that the newcomer was related to.
-    private func letGo(of others: [any PersistentModel], at slot: Int, _ pointing: ObjectSet) {
-        let cascades = layout.record.slots[slot].property.relationship?.deleteRule == .cascade
-        for other in others where other !== survivor {
-            guard let table = other._table, !other._flags.contains(.isDeleted) else { continue }
-            let inverse = layout.inverse(of: slot, towards: other)
-            if let inverse, pointing.contains(other) {
-                lead(other, at: inverse, table.layout)
-                continue
-            }
-            let role = inverse.map { table.layout.record.slots[$0].role }
-            let isFree =
-                switch role {
-                case nil: true
-                case .toOne?: inverse.map { RelationshipEditor(other).target(at: $0) == nil } ?? true
-                default: inverse.map { RelationshipEditor(other).members(at: $0).isEmpty } ?? true
-                }
-            guard isFree else { continue }
-            if other._row < 0 {
-                let requires = role == .toOne && inverse.map { RelationshipEditor(other).isRequired($0) } == true
-                if cascades || requires { state.tracker?.delete(other) }
-            } else if role == .toOne, let inverse {
-                putBack(other, at: inverse, table.layout)
-            }
-        }
-    }
-
-    /// Makes a relationship of another one lead to the survivor, where it led to the newcomer.
-    private func lead(_ other: any PersistentModel, at inverse: Int, _ theirs: ModelLayout) {
-        if other._refers(to: survivor, at: inverse) { return }
-        let change = ValueChange(settingSlot: inverse, of: other, layout: theirs)
-        change?.willSet()
-        if theirs.record.slots[inverse].role.isToMany {
-            RelationshipEditor(other).addMembers([survivor], at: inverse)
-        } else {
-            RelationshipEditor(other).setTarget(survivor, at: inverse)
-        }
-        change?.didSet()
-    }
-
-    /// Gives a stored model back to the one that it is stored with, if that has found nobody else.
-    private func putBack(_ other: any PersistentModel, at inverse: Int, _ theirs: ModelLayout) {
-        guard case .identifier(let identifier) = other._rowValue(at: inverse),
-            let owner = state.model(for: identifier), !owner._flags.contains(.isDeleted)
-        else { return }
-        if let slot = theirs.inverse(of: inverse, towards: owner),
-            ModelLayout.of(type(of: owner)).record.slots[slot].role == .toOne,
-            RelationshipEditor(owner).target(at: slot) != nil
-        {
-            return
-        }
-        let change = ValueChange(settingSlot: inverse, of: other, layout: theirs)
-        change?.willSet()
-        RelationshipEditor(other).setTarget(owner, at: inverse)
-        change?.didSet()
-    }
-
     // MARK: The alias
 
     /// The model that a relationship of the loser leads to from now on: the survivor where the loser is meant, and where
@@ -204,8 +120,6 @@ struct UniqueMerge {
     }
 
     private func show(_ members: [any PersistentModel], at slot: Int) {
-        let kept = MemberChanges()
-        for member in members { kept.add(member) }
-        loser._draft?[slot] = .models(kept)
+        loser._draft?[slot] = .models(MemberChanges(adding: members))
     }
 }

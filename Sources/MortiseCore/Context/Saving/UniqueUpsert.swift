@@ -21,6 +21,7 @@ struct UniqueUpsert {
             // Its values are free then.
             if try deleteFallen(&round), round.repeatCollisions() { continue }
             if let collision = round.collision { throw collision }
+            round.forgetUnchanged()
             return round.merged
         }
     }
@@ -43,9 +44,10 @@ struct UniqueUpsert {
                 other !== model, other !== survivor
             else { continue }
             // What stays as it is may have come at any time.
-            if pending == nil, isNew, policy != .keep, let start = state.repeatable,
+            if pending == nil, !isNew || policy != .keep, let start = state.repeatable,
                 !start.knew(
-                    other.persistentModelID, claim.values, index, ofEntity: layout.entityName, in: table.session)
+                    other.persistentModelID, claim.values, index, ofEntity: layout.entityName, in: table.session),
+                isNew
             {
                 throw notUnique(claim, layout, model, other)
             }

@@ -22,6 +22,9 @@ struct UpsertRound {
     private var fallen: [Fallen] = []
     /// The models that others were merged into.
     private var survivors = ObjectSet()
+    /// Relationships of stored models that a merge has changed and may have changed back.
+    private var touched: [Touched] = []
+    private var knownTouched: Set<MemberList> = []
 
     private struct MemberList: Hashable {
         let owner: ObjectIdentifier
@@ -32,6 +35,11 @@ struct UpsertRound {
     private struct Fallen {
         let model: any PersistentModel
         let owner: any PersistentModel
+        let slot: Int
+    }
+
+    private struct Touched {
+        let model: any PersistentModel
         let slot: Int
     }
 
@@ -127,6 +135,9 @@ struct UpsertRound {
         for claimant in claimants.removeValue(forKey: identifier) ?? [] { lookAgain(at: claimant) }
     }
 
+    /// Whether another model was merged into this one.
+    func isSurvivor(_ model: any PersistentModel) -> Bool { survivors.contains(model) }
+
     /// Those among some models that an owner lacks in a to-many relationship. All of its members are read only once,
     /// however many merges bring it others.
     mutating func newMembers(
@@ -151,6 +162,24 @@ struct UpsertRound {
         members[MemberList(owner: ObjectIdentifier(owner), slot: slot)] = nil
     }
 
+    // MARK: What stays as it is
+
+    /// Notes that a merge has changed a relationship of a stored model.
+    mutating func noteTouched(_ model: any PersistentModel, at slot: Int) {
+        guard model._row >= 0, knownTouched.insert(MemberList(owner: ObjectIdentifier(model), slot: slot)).inserted
+        else { return }
+        touched.append(Touched(model: model, slot: slot))
+    }
+
+    /// Forgets the changes of stored models that have come to what is stored: there is nothing to write.
+    mutating func forgetUnchanged() {
+        for touched in touched where touched.model._table != nil && !touched.model._flags.contains(.isDeleted) {
+            RelationshipEditor(touched.model).forgetUnchanged(at: touched.slot)
+        }
+        touched = []
+        knownTouched = []
+    }
+
     // MARK: What falls out
 
     mutating func noteFallen(_ model: any PersistentModel, from owner: any PersistentModel, at slot: Int) {
@@ -166,7 +195,8 @@ struct UpsertRound {
                 !survivors.contains(model), !fallen.owner._refers(to: model, at: fallen.slot)
             else { return false }
             let layout = ModelLayout.of(type(of: fallen.owner))
-            guard let inverse = layout.inverse(of: fallen.slot, towards: model) else { return true }
+            // Where nothing leads back, anything may refer to it.
+            guard let inverse = layout.inverse(of: fallen.slot, towards: model) else { return false }
             return ModelLayout.of(type(of: model)).record.slots[inverse].role.isToMany
                 ? RelationshipEditor(model).members(at: inverse).isEmpty
                 : RelationshipEditor(model).target(at: inverse) == nil

@@ -2,7 +2,7 @@ extension ChangeTracker {
     /// Inserts a model, and every model without a context that it reaches. Inserting a deleted model also brings back what
     /// its deletion took.
     /// `isRequested` says that the program asked for this model by name, and not only for relating it to another. `policy` is for all
-    /// models that come in; nil is what the context does.
+    /// models that come in, and for those that came in before by being related to this one; nil is what the context does.
     func insert(
         _ first: any PersistentModel, isRequested: Bool = false, onConflict policy: UniqueConflictPolicy? = nil
     ) {
@@ -11,9 +11,10 @@ extension ChangeTracker {
         returning = ReturningModels()
         defer { returning = outer }
         var pending: [any PersistentModel] = []
-        if let policy, first._row < 0, first._table?.state === state {
+        if isRequested, let draft = first._draft, isNew(first) {
             saveUndo?.note(first)
-            first._draft?.conflictPolicy = policy
+            if let policy { extend(policy, from: first) }
+            draft.isNamed = true
         }
         insert(first, &pending, state, isRequested, policy)
         while let model = pending.popLast() { insert(model, &pending, state, false, policy) }
@@ -24,6 +25,41 @@ extension ChangeTracker {
             }
         }
         onChange?()
+    }
+
+    /// Whether a model of this context was never saved.
+    private func isNew(_ model: any PersistentModel) -> Bool {
+        guard let state else { return false }
+        return model._row < 0 && model._table?.state === state
+    }
+
+    /// Gives a policy to a new model that the context has already, and to those that came in with it: they follow no other policy and
+    /// were not inserted by name.
+    private func extend(_ policy: UniqueConflictPolicy, from first: any PersistentModel) {
+        let before = first._draft?.conflictPolicy
+        var known = ObjectSet()
+        _ = known.insert(first)
+        var pending = [first]
+        while let model = pending.popLast() {
+            saveUndo?.note(model)
+            guard let draft = model._draft else { continue }
+            draft.conflictPolicy = policy
+            for other in draft.others {
+                let related: [any PersistentModel] =
+                    switch other.value {
+                    case .model(let target?): [target]
+                    case .models(let changes): changes.added
+                    default: []
+                    }
+                for related in related where isNew(related) {
+                    guard let theirs = related._draft, !theirs.isNamed,
+                        theirs.conflictPolicy == nil || theirs.conflictPolicy == before && before != policy,
+                        known.insert(related)
+                    else { continue }
+                    pending.append(related)
+                }
+            }
+        }
     }
 
     private func insert(
@@ -69,6 +105,7 @@ extension ChangeTracker {
             draft.survivor = nil
         }
         draft.conflictPolicy = policy
+        draft.isNamed = isRequested
         model._modelState.enter(table)
         draft.lend(to: reference, required: table.layout.record.requiredTargets)
         inserted.append(model)

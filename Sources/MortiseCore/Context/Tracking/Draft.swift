@@ -78,6 +78,8 @@ final class Draft: UnsavedValues {
     @exclusivity(unchecked) var assigned = SlotSet()
     /// What the program wants of a new model whose unique values another one has; nil for what its context wants.
     var conflictPolicy: UniqueConflictPolicy?
+    /// Whether the program has inserted a new model itself, and not only something that leads to it.
+    var isNamed = false
     /// The identity of a model that has no row: temporary, or what it was before it was deleted.
     @exclusivity(unchecked) var identifier: PersistentIdentifier?
     /// Whether the values that are not in `defaults` were all set by name, nil included; an initializer's nil tells nothing.
@@ -241,6 +243,7 @@ extension Draft {
         fileprivate let settled: SlotSet
         fileprivate let assigned: SlotSet
         fileprivate let conflictPolicy: UniqueConflictPolicy?
+        fileprivate let isNamed: Bool
         fileprivate let defaults: SlotSet
         fileprivate let tellsDefaults: Bool
         fileprivate let identifier: PersistentIdentifier?
@@ -256,8 +259,7 @@ extension Draft {
         Content(
             values: values, plain: plain, present: present, keeper: keeper, required: required, changed: changed,
             released: released, settled: settled, assigned: assigned, conflictPolicy: conflictPolicy,
-            defaults: defaults,
-            tellsDefaults: tellsDefaults,
+            isNamed: isNamed, defaults: defaults, tellsDefaults: tellsDefaults,
             identifier: identifier, base: base,
             frozen: frozen, isLetGo: isLetGo, survivor: survivor,
             others: others.map { other in
@@ -281,6 +283,7 @@ extension Draft {
         settled = content.settled
         assigned = content.assigned
         conflictPolicy = content.conflictPolicy
+        isNamed = content.isNamed
         defaults = content.defaults
         tellsDefaults = content.tellsDefaults
         identifier = content.identifier

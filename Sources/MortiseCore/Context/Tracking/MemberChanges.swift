@@ -19,6 +19,14 @@ final class MemberChanges {
     /// Members that were added here and that their deletion removed.
     @exclusivity(unchecked) private var released: [ObjectIdentifier: WeakModel] = [:]
 
+    init() {}
+
+    /// Changes that add members to a list without any.
+    convenience init(adding members: [any PersistentModel]) {
+        self.init()
+        for member in members { add(member) }
+    }
+
     /// The added members, in order of addition, followed by the implied ones.
     var added: [any PersistentModel] {
         if order.count != addedNow.count { compact() }

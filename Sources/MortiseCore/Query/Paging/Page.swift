@@ -2,7 +2,7 @@
 public struct Page<Model: PersistentModel> {
     /// The models, in the order of the descriptor.
     public let models: [Model]
-    /// Where the next page begins; nil if these are the last models.
+    /// Where the next page begins; nil if these are the last models, and for a page without models.
     public let next: PageCursor?
     /// Where the page before ends; nil if these are the first models, and for a page without models.
     public let previous: PageCursor?
@@ -30,6 +30,9 @@ public enum PageError: Error, Hashable, Sendable {
     case otherOrder(entity: String)
     /// The cursor is of another store.
     case otherStore(entity: String)
+    /// The cursor names a place beside a model that was not saved, which nothing leads to any more: it was made from text, or the model
+    /// is of another context, is gone, or was saved in a save before the context's last one.
+    case unsavedPlace(entity: String)
     /// Models are sorted by a key that only the program's code can compare.
     case unsupportedOrder(entity: String, key: String)
 }
@@ -47,6 +50,9 @@ extension PageError: CustomStringConvertible, SwiftDataErrorConvertible {
         case .otherOrder(let entity):
             "The cursor was made for another order of \(entity). Give the same sort keys, or begin again with the first page."
         case .otherStore(let entity): "The cursor is of another store of \(entity). \(again)"
+        case .unsavedPlace(let entity):
+            "The cursor is of a \(entity) that was not saved, and its place is not known any more. \(again) Save before a page "
+                + "whose cursors are kept."
         case .unsupportedOrder(let entity, let key):
             "\(entity) cannot be fetched in pages by \(key), which only code can compare. Sort by stored numbers, dates, "
                 + "strings or UUIDs."

@@ -6,6 +6,9 @@ import Foundation
 /// and its identifier: the place stays what it is when that model is changed or deleted, and in other processes. It is no secret,
 /// and nothing keeps those who get it from making up another one; that is a place in the same order, and shows nothing that the
 /// descriptor does not let through.
+///
+/// A cursor beside a model that was not saved counts in that model's context alone, as a value and not as text: until the save after
+/// the one that stores the model, or until the model is deleted. Everywhere else it is `PageError.unsavedPlace`.
 public struct PageCursor: Sendable, Hashable {
     let entity: String
     let store: String

@@ -18,23 +18,19 @@ struct PageSteps {
     /// - Parameters:
     ///   - order: the keys, in the direction of the walk.
     ///   - keys: a value for each of them.
-    ///   - record: the record beside the place; nil where it is behind all that are stored.
+    ///   - record: the record beside the place.
     ///   - isBackward: whether what is equal in all keys comes in the opposite of identity order.
     ///   - mayBeNull: whether a key may be null.
     init(
-        _ order: [StoreQuery.Order], behind keys: [StoredValue], _ record: PersistentIdentifier?, isBackward: Bool,
+        _ order: [StoreQuery.Order], behind keys: [StoredValue], _ record: PersistentIdentifier, isBackward: Bool,
         mayBeNull: (QueryExpression) -> Bool
     ) {
         let same = zip(order, keys).map { Self.isSame($0.expression, $1) }
         let ties = isBackward ? [StoreQuery.Order(Self.identity, isAscending: false)] : []
         var steps: [Step] = []
-        if let record {
-            let bound = QueryExpression.compare(
-                isBackward ? .less : .greater, Self.identity, .constant(.identifier(record)))
-            steps.append(Step(conditions: same + [bound], order: ties))
-        } else if isBackward {
-            steps.append(Step(conditions: same, order: ties))
-        }
+        let bound = QueryExpression.compare(
+            isBackward ? .less : .greater, Self.identity, .constant(.identifier(record)))
+        steps.append(Step(conditions: same + [bound], order: ties))
         for place in order.indices.reversed() {
             let key = order[place]
             // They are equal in these, so that the direction of what follows serves as well, and one index serves all.
@@ -55,10 +51,8 @@ struct PageSteps {
         if key.stringOrder != nil { return false }
         switch value {
         case .null, .bool, .integer, .unsigned, .float, .double, .decimal, .date, .uuid: return true
-        // Swift's `<` on others is no order, in which each has its place.
-        case .string(let text):
-            var text = text
-            return text.withUTF8 { CanonicalText.isComposed($0) } || text == CanonicalText.composed(text)
+        // Conditions are made of Swift's `<`. For others that is no order, in which each has its place, and not the one of keys.
+        case .string(let text): return text.utf8.allSatisfy { $0 < 0x80 }
         default: return false
         }
     }
@@ -125,7 +119,10 @@ extension StoreQuery {
     var conditionsDigest: String {
         func settled(_ expression: QueryExpression) -> QueryExpression {
             if case .list(let elements) = expression {
-                return .list(elements.map(settled).map { ("\($0)", $0) }.sorted { $0.0 < $1.0 }.map(\.1))
+                // By all that is written: as text, data is no more than its length.
+                return .list(
+                    elements.map(settled).map { (Self.encoded($0), $0) }
+                        .sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1))
             }
             return expression.mapChildren(settled)
         }
@@ -135,12 +132,16 @@ extension StoreQuery {
     /// What tells the query's sort keys from others.
     var orderDigest: String { Self.digest(order, false) }
 
-    private static func digest(_ value: some Encodable, _ flag: Bool) -> String {
+    private static func encoded(_ value: some Encodable) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        let bytes = [flag ? 1 : 0] + [UInt8]((try? encoder.encode(value)) ?? Data("\(value)".utf8))
+        return (try? encoder.encode(value)) ?? Data("\(value)".utf8)
+    }
+
+    private static func digest(_ value: some Encodable, _ flag: Bool) -> String {
+        let bytes = [flag ? 1 : 0] + [UInt8](encoded(value))
         return SHA256Digest.of(bytes).prefix(12).map { byte in
             String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
         }.joined()

@@ -127,6 +127,8 @@ private enum SpotHook {
     /// A store without versions answers each part of a page by what it has then.
     @Test(arguments: ["csv", "plain"]) func nothingComesTwiceFromAStoreWithoutVersions(_ kind: String) throws {
         let container = try container(kind)
+        // The store changes while it is asked, which checking its answers would take for a false one.
+        container.verifiesPushDown = false
         let context = ModelContext(container)
         for number in 0..<12 {
             let spot = Spot(number)

@@ -20,10 +20,6 @@ extension CSVConfiguration: ReplaceableConfiguration {
         }
     }
 
-    private func latest() throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap { Int($0) }.max() ?? 0
-    }
-
     public func sibling() throws -> CSVConfiguration {
         let sibling = CSVConfiguration(folder: folder.appending(path: "next"))
         discard(sibling)

@@ -9,6 +9,12 @@ public struct CSVConfiguration: DataStoreConfiguration {
     public let folder: URL
 
     public init(folder: URL) { self.folder = folder }
+
+    /// The number of the latest save; 0 before any. No save gives the largest number.
+    func latest() throws -> Int {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        return names.compactMap { Int($0) }.filter { $0 < .max }.max() ?? 0
+    }
 }
 
 /// Why a folder of CSV files is refused.
@@ -74,7 +80,7 @@ public final class CSVStore: DataStore {
         self.schema = schema
         lock = try FolderLock(configuration.folder)
         let files = FileManager.default
-        generation = try files.contentsOfDirectory(atPath: configuration.folder.path).compactMap { Int($0) }.max() ?? 0
+        generation = try configuration.latest()
         let folder = configuration.folder.appending(path: "\(generation)")
         var texts: [String: [[String?]]] = [:]
         for (name, length) in generation == 0 ? [:] : try Self.lengths(in: folder) {
@@ -90,12 +96,12 @@ public final class CSVStore: DataStore {
         let rows = try CSV.rows(of: Data(contentsOf: folder.appending(path: "lengths")), named: "lengths")
         guard rows.first == ["files", "\(rows.count - 1)"] else { throw CSVError.damaged("lengths") }
         return try Dictionary(
-            uniqueKeysWithValues: rows.dropFirst().map { row in
+            rows.dropFirst().map { row in
                 guard row.count == 2, let name = row[0], let length = row[1].flatMap({ Int($0) }) else {
                     throw CSVError.damaged("lengths")
                 }
                 return (name, length)
-            })
+            }, uniquingKeysWith: { _, _ in throw CSVError.damaged("lengths") })
     }
 
     public func fetch<T: PersistentModel>(

@@ -251,10 +251,21 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         if let describing = configuration as? any SelfDescribingConfiguration, !describing.checksStoredSchema {
             try describing.checkStoredSchema()
         }
-        // What is due was carried out before.
+        // What is due was carried out before; of a store that told no schema, nothing was.
+        let unseen = try migrationPlan.flatMap { plan in
+            try (configuration as? any MigratableConfiguration)?.dueInUnknownData(plan)
+        }
         let migrationPlan = configuration is any MigratableConfiguration ? nil : migrationPlan
         try configuration.checkPlan(migrationPlan)
         let store = try C.Store(configuration, migrationPlan: migrationPlan)
+        if let unseen {
+            do {
+                try unseen.checkEmptiness(of: store)
+            } catch {
+                try? store.close()
+                throw error
+            }
+        }
         if let recovery = store.recoveryDescription {
             logger.notice(
                 "recovered", metadata: ["store": "\(configuration.name)", "detail": "\(recovery)"])

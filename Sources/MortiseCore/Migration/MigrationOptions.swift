@@ -21,7 +21,7 @@ public struct MigrationOptions {
 
     /// When a copy of the store as it was stays beside it.
     public enum CopyRule: Sendable, Hashable {
-        /// Where the next version has no place for something, or the adapter replaces the store as a whole.
+        /// Where the next version has no place for something, or where copying the store leaves out its history or changes identifiers.
         case whereSomethingIsLost
         /// With each migration.
         case always
@@ -45,7 +45,8 @@ public struct MigrationOptions {
     public var copies: CopyRule = .whereSomethingIsLost
     /// How many copies of a store stay beside it after a migration, the newest ones; nil, the default, keeps all. Removed is what has
     /// the name of such a copy and is not in use: those of earlier migrations, and of first saves that dropped something. Of a
-    /// store whose name is so long that copies have a part of it only, all stay.
+    /// store whose name is so long that copies have a part of it only, all stay, and of a store that is migrated by copying it as many as
+    /// its configuration keeps.
     public var mostCopies: Int?
     /// What may come of identifiers; `.kept` by default. Only a store that is migrated by copying it into a new one, and that cannot be
     /// made anew under the same identifiers, needs `.mayChange`; its migration is refused otherwise.

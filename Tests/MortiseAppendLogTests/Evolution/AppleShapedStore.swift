@@ -11,6 +11,12 @@ final class AppleShapedDisk: Sendable {
     /// The number of the save that fails, counted down.
     let failingSave = Mutex<Int?>(nil)
     let mostInserted = Mutex<Int>(0)
+    /// Called after each save, with the path of the store.
+    let saved = Mutex<(@Sendable (String) -> Void)?>(nil)
+    /// Whether the schema of what is stored is not told, identifiers are left out, and replacing fails.
+    let hidesSchema = Mutex<Bool>(false)
+    let hidesIdentifiers = Mutex<Bool>(false)
+    let failsToReplace = Mutex<Bool>(false)
 }
 
 /// Of Apple's contract and no more: asked by classes, with snapshots of a type of its own, and numbers that it gives itself.
@@ -33,7 +39,10 @@ struct ReplaceableAppleShapedConfiguration: ReplaceableConfiguration {
     let disk: AppleShapedDisk
     var path = "store"
 
-    func storedSchema() throws -> StoredSchema? { disk.tables.withLock { $0[path]?.schema } }
+    func storedSchema() throws -> StoredSchema? {
+        if disk.hidesSchema.withLock({ $0 }) { return nil }
+        return disk.tables.withLock { $0[path]?.schema }
+    }
 
     func sibling() throws -> Self {
         var sibling = self
@@ -43,6 +52,7 @@ struct ReplaceableAppleShapedConfiguration: ReplaceableConfiguration {
     }
 
     func replace(with sibling: Self, keepingCopy keepsCopy: Bool) throws {
+        if disk.failsToReplace.withLock({ $0 }) { throw CocoaError(.fileWriteUnknown) }
         disk.tables.withLock { tables in
             if keepsCopy { tables[path + ".old"] = tables[path] }
             tables[path] = tables.removeValue(forKey: sibling.path)
@@ -183,5 +193,16 @@ final class ReplaceableAppleShapedStore: DataStore {
 
     func save(
         _ request: DataStoreSaveChangesRequest<AppleShapedSnapshot>
-    ) throws -> DataStoreSaveChangesResult<AppleShapedSnapshot> { try work.save(request) }
+    ) throws -> DataStoreSaveChangesResult<AppleShapedSnapshot> {
+        let result = try work.save(request)
+        configuration.disk.saved.withLock { $0 }?(configuration.path)
+        return result
+    }
+
+    func fetchIdentifiers<T: PersistentModel>(
+        _ request: DataStoreFetchRequest<T>
+    ) throws -> [PersistentIdentifier] {
+        let found = try work.fetch(request).fetchedSnapshots.map(\.persistentIdentifier)
+        return configuration.disk.hidesIdentifiers.withLock { $0 } ? found.dropLast() : found
+    }
 }

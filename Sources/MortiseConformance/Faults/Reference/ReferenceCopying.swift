@@ -10,7 +10,7 @@ struct ReferenceCopying: Sendable {
     var first: @Sendable (RecordLayout.Slot) -> StoredValue = {
         $0.property.attribute?.defaultValue ?? ($0.role.isToMany ? .identifiers([]) : .null)
     }
-    /// What is told of the values that have no place.
+    /// The loss that the store reports.
     var told: @Sendable (SchemaLoss) -> SchemaLoss = { $0 }
     var checksUniqueness = true
     /// Changes the outcome before it is stored.

@@ -4,7 +4,8 @@ import Logging
 /// Brings stores to the schemas that they are to be opened with, by the stages of a plan.
 extension ModelContainer {
     /// Carries out what is due: nothing is replaced before the stages of all stores have succeeded.
-    /// - Throws: `MigrationError`; the stores' own errors. No store was changed then, unless the error comes from replacing one.
+    /// - Throws: `MigrationError`; `CancellationError` before the first store is replaced; the stores' own errors. No store was changed
+    ///   then, unless the error comes from replacing one.
     static func migrate(
         _ configurations: [any DataStoreConfiguration], to schema: Schema,
         _ plan: (any SchemaMigrationPlan.Type)?, _ logger: Logger
@@ -33,6 +34,8 @@ extension ModelContainer {
                 meters.append(meter)
             }
         }
+        // The last code may have run for long. Once one store is replaced, the others follow.
+        if !ready.isEmpty { try MigrationMeter.Reporting.checkCancellation() }
         for (migration, meter) in zip(ready, meters) {
             try meter.begin(.writing)
             try migration.commit(keepingCopy: options.copies == .always, atMost: options.mostCopies.map { max(0, $0) })
@@ -218,7 +221,9 @@ private struct DueMigration {
             var refusal: String?
             var losses: [SchemaLoss] = []
             do {
-                if stages.isEmpty { try checkIdentifiers(migration, options, store: configuration.name) }
+                if stages.isEmpty {
+                    try checkIdentifiers(migration, options, records: records, store: configuration.name)
+                }
                 func note(
                     _ loss: SchemaLoss, _ converted: [String: Set<String>] = [:], dropping: Set<String> = []
                 ) throws {
@@ -253,18 +258,19 @@ private struct DueMigration {
         return MigrationPreview(
             store: configuration.name, from: path.steps.first?.source.version ?? stored.version,
             to: path.steps.last?.target.version ?? target.version, stages: stages, records: records,
-            keepsIdentifiers: path.steps.isEmpty || migration.keepsIdentifiers,
+            keepsIdentifiers: path.steps.isEmpty || records == 0 || migration.keepsIdentifiers,
             space: path.steps.isEmpty
                 ? nil
                 : try configuration.migrationSpace(
                     keepingCopy: options.copies == .always || stages.contains { $0.loss != nil }))
     }
 
+    /// Nobody has written down identifiers of a store without records.
     /// - Throws: `MigrationError.identifiersWouldChange`.
     private static func checkIdentifiers(
-        _ migration: any StoreMigration, _ options: MigrationOptions, store: String
+        _ migration: any StoreMigration, _ options: MigrationOptions, records: Int, store: String
     ) throws(MigrationError) {
-        if migration.keepsIdentifiers || options.identifiers == .mayChange { return }
+        if records == 0 || migration.keepsIdentifiers || options.identifiers == .mayChange { return }
         throw .identifiersWouldChange(store: store)
     }
 
@@ -282,7 +288,8 @@ private struct DueMigration {
                 migration.abandon()
                 return nil
             }
-            try Self.checkIdentifiers(migration, options, store: configuration.name)
+            let records = try Self.count(migration, without: others, store: configuration.name)
+            try Self.checkIdentifiers(migration, options, records: records, store: configuration.name)
             let (from, to) = (path.steps.first?.source.version, path.steps.last?.target.version)
             logger.notice(
                 "migrating",
@@ -290,7 +297,6 @@ private struct DueMigration {
                     "store": "\(configuration.name)", "from": "\(from ?? target.version)",
                     "to": "\(to ?? target.version)",
                 ])
-            let records = try Self.count(migration, without: others, store: configuration.name)
             let meter = MigrationMeter(
                 options.progress, store: configuration.name, from: from ?? target.version, to: to ?? target.version,
                 stages: path.steps.count, records: records)

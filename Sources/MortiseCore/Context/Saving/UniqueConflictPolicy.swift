@@ -11,7 +11,7 @@
 ///
 /// A relationship is *set* in a model if it was set there by name, or got models in an initializer. What only follows from the other
 /// side is not set: `Split(invoice: invoice)` sets nothing in the invoice. Nor is a list that an initializer left empty; set it to
-/// `[]` afterwards to say that there are none.
+/// `[]` afterwards to say that it has no members.
 public enum UniqueConflictPolicy: String, Sendable, Hashable, Codable, CaseIterable {
     /// The older one takes the newcomer's values, nil included, except for defaults of a batch's records. Relationships it only
     /// gains: the members of to-many relationships are united, and a to-one relationship that is nil in the newcomer stays. So

@@ -32,6 +32,8 @@ public enum MigrationError: Error, Hashable, Sendable {
     case lossRefused(store: String, loss: SchemaLoss)
     /// The store does not fit the version that the plan's options take it for.
     case adoptionLosesData(store: String, loss: SchemaLoss)
+    /// The store was changed while it was being copied, by someone who should have been kept out.
+    case changedMeanwhile(store: String)
     /// The store was removed while it was being opened.
     case storeGone(store: String)
     /// The store has an entity that the container keeps in another store now. A migration moves nothing between stores.
@@ -192,6 +194,10 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
             return
                 "The store \"\(store)\" cannot be taken for version \(loss.opened) of the schema, which has no place for \(loss). It was not "
                 + "changed. Add a version with the store's own models to the plan."
+        case .changedMeanwhile(let store):
+            return
+                "The store \"\(store)\" was changed while it was being brought to another version, so that nothing was replaced. Close it "
+                + "everywhere else, then open it again."
         case .storeGone(let store):
             return "The store \"\(store)\" was removed while it was being opened. Open it again to make a new one."
         case .entityInAnotherStore(let store, let entity, let other):

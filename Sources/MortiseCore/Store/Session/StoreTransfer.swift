@@ -25,7 +25,19 @@ public final class StoreTransfer<Store: DataStore> {
         store.initializeState(for: state)
     }
 
+    /// A batch that was larger is followed by one of half as many records.
+    private static var mostBytes: Int { 16 << 20 }
+
     deinit { store.invalidateState(for: state) }
+
+    /// The identifier of the store.
+    public var storeIdentifier: String { store.identifier }
+
+    /// The number of the store's latest version, which every save raises; nil for a store without versions.
+    public var versionNumber: UInt64? { (store as? any VersionedDataStore)?.currentVersion.number }
+
+    /// Whether histories of the store can be fetched.
+    public var keepsHistory: Bool { store is any HistoryProviding }
 
     /// Whether records can be put into the store under the identifiers that they have.
     public var keepsIdentifiers: Bool { store is any RestoringDataStore }
@@ -36,21 +48,39 @@ public final class StoreTransfer<Store: DataStore> {
     // MARK: Reading
 
     /// The identifiers of the records of exactly one entity, in identity order.
-    /// - Throws: the store's errors; `MigrationError.classNeeded` for a store that is asked by classes, of which none is known.
+    /// - Throws: the store's errors, also for records that it cannot read; `MigrationError.classNeeded` for a store that is asked by
+    ///   classes, of which none is known; `ModelContextError.storeContract` for a store that tells an identifier twice, or as many as it
+    ///   does not count.
     public func identifiers(ofEntity name: String) throws -> [PersistentIdentifier] {
         let found: [PersistentIdentifier]
+        let count: Int
         if let versioned = store as? any VersionedDataStore {
-            let rows = versioned.currentVersion.rows(ofEntity: name)
+            let version = versioned.currentVersion
+            let rows = version.rows(ofEntity: name)
             found = (0..<(rows?.endRow ?? 0)).compactMap { row in
                 rows?.contains(row: row) == true ? rows?.identifier(ofRow: row) : nil
             }
+            count = rows?.count ?? 0
+            // A table that cannot be read has no rows until this is asked.
+            try version.check()
         } else if let queryable = store as? any QueryableDataStore {
             let query = StoreQuery(name, purpose: .identifiers, includesSubentities: false)
             found = try Self.identifiers(in: queryable, queryable.plan(query))
+            let counting = StoreQuery(name, purpose: .count, includesSubentities: false)
+            count = try Self.count(in: queryable, queryable.plan(counting))
         } else {
-            found = try asked(byClassOf: name) { type in try self.identifiers(type) }
+            (found, count) = try asked(byClassOf: name) { type in
+                (try self.identifiers(type), try self.count(type))
+            }
         }
-        return found.filter { $0.entityName == name }.sorted()
+        guard found.count == count else {
+            throw fault("It told \(found.count) identifiers of \(name), and counts \(count) records.")
+        }
+        let sorted = found.filter { $0.entityName == name }.sorted()
+        if let twice = zip(sorted, sorted.dropFirst()).first(where: { $0 == $1 }) {
+            throw fault("It told the identifier of \(twice.0) twice.")
+        }
+        return sorted
     }
 
     /// The records of exactly one entity, from the first to the last in identity order, some at a time.
@@ -61,17 +91,30 @@ public final class StoreTransfer<Store: DataStore> {
     ///   `ModelContextError.storeContract` for records that are not what the store's schema says.
     /// - Throws: as `identifiers(ofEntity:)`.
     public func reader(ofEntity name: String, atMost count: Int) throws -> () throws -> [DefaultSnapshot] {
+        reader(of: try identifiers(ofEntity: name), ofEntity: name, atMost: count)
+    }
+
+    /// Some records of exactly one entity, in the order given, some at a time: fewer where they are large.
+    /// - Parameters:
+    ///   - identifiers: the identifiers of the records.
+    ///   - name: the entity's name.
+    ///   - count: how many records to hand over at once.
+    /// - Returns: a function as of `reader(ofEntity:atMost:)`; it throws `ModelContextError.storeContract` for a record that is not there.
+    public func reader(
+        of identifiers: [PersistentIdentifier], ofEntity name: String, atMost count: Int
+    ) -> () throws -> [DefaultSnapshot] {
         guard let layout = layouts[name] else { return { [] } }
-        let identifiers = try identifiers(ofEntity: name)
         var next = 0
+        var count = max(1, count)
         // Nil as long as records are read by their identifiers.
         var all: [DefaultSnapshot]?
         return { [self] in
-            let part = identifiers[next..<min(next + max(1, count), identifiers.count)]
+            let part = identifiers[next..<min(next + count, identifiers.count)]
             if part.isEmpty { return [] }
             next = part.endIndex
             if let all { return Array(all[part.indices]) }
             let found = try records(part, layout)
+            if found.reduce(0, { $0 + $1.approximateBytes }) > Self.mostBytes { count = max(1, count / 2) }
             if found.count > part.count {
                 all = try ordered(found, by: identifiers[...])
                 return Array((all ?? [])[part.indices])
@@ -121,6 +164,11 @@ public final class StoreTransfer<Store: DataStore> {
         return rows.identifiers ?? rows.snapshots.map(\.persistentIdentifier)
     }
 
+    private static func count<S: QueryableDataStore>(in store: S, _ plan: FetchPlan) throws -> Int {
+        let rows = try store.rows(for: plan)
+        return rows.count ?? rows.identifiers?.count ?? rows.snapshots.count
+    }
+
     private func records<S: QueryableDataStore>(
         _ part: ArraySlice<PersistentIdentifier>, _ layout: RecordLayout, in store: S
     ) throws -> [DefaultSnapshot] {
@@ -154,6 +202,10 @@ public final class StoreTransfer<Store: DataStore> {
 
     private func identifiers<T: PersistentModel>(_ type: T.Type) throws -> [PersistentIdentifier] {
         try store.fetchIdentifiers(DataStoreFetchRequest(descriptor: FetchDescriptor<T>(), editingState: state))
+    }
+
+    private func count<T: PersistentModel>(_ type: T.Type) throws -> Int {
+        try store.fetchCount(DataStoreFetchRequest(descriptor: FetchDescriptor<T>(), editingState: state))
     }
 
     private func records<T: PersistentModel>(
@@ -190,6 +242,11 @@ public final class StoreTransfer<Store: DataStore> {
             for (slot, value) in zip(snapshot.layout.slots, snapshot.values) { byName[slot.name] = value }
         } else if case .object(let members) = try StoredValueEncoder().encode(snapshot) {
             byName = members
+            byName[DataStoreSnapshotCodingKey.persistentIdentifier.stringValue] = nil
+        }
+        if let unknown = byName.keys.filter({ layout.slot(named: $0) == nil }).min() {
+            throw fault(
+                "Its snapshot of \(identifier) has a value for \(unknown), which \(layout.entityName) does not have.")
         }
         let values = try layout.slots.map { slot in
             guard let found = byName[slot.name] else {
@@ -210,7 +267,13 @@ public final class StoreTransfer<Store: DataStore> {
     private func value(
         _ found: StoredValue, of slot: RecordLayout.Slot, _ record: PersistentIdentifier
     ) throws -> StoredValue {
-        if found.isNull { return slot.role.isToMany ? .identifiers([]) : .null }
+        if found.isNull {
+            if slot.role.isToMany { return .identifiers([]) }
+            if !slot.property.isOptional, slot.property.attribute?.options.contains(.ephemeral) != true {
+                throw fault("\(slot.name) of \(record) is null, but \(record.entityName) requires a value.")
+            }
+            return .null
+        }
         switch (slot.role, found) {
         case (.attribute, _):
             if let kind = slot.property.attribute?.kind, let value = found.coerced(to: kind) { return value }

@@ -8,11 +8,9 @@ extension SnapshotTable {
     public var texts: [(name: String, rows: AnySequence<[String?]>)] {
         let names = schema.entities.map(\.name).filter { records[$0]?.isEmpty == false }
         var about: [[String?]] = [["identifier", "next"], [storeIdentifier, "\(nextNumber)"]]
-        if let text = Self.text(of: StoredSchema(version: schema.version, entities: schema.entities + foreignEntities))
-        {
-            about[0].append("schema")
-            about[1].append(text)
-        }
+        about[0].append("schema")
+        about[1].append(
+            Self.text(of: StoredSchema(version: schema.version, entities: schema.entities + foreignEntities)))
         about += names.map {
             [$0, (layouts[$0]?.slots ?? []).filter(\.hasColumn).map(\.kindText).joined(separator: " ")]
         }
@@ -58,8 +56,8 @@ extension SnapshotTable {
     /// - Parameters:
     ///   - names: the names of the tables.
     ///   - read: reads one of them; called once at most.
-    /// - Returns: the schema; nil for tables that tell none.
-    /// - Throws: `SnapshotTableError.unreadable` for a schema that is none; what `read` throws.
+    /// - Returns: the schema; nil for tables that tell none: there are no tables yet, or they were written before they had it.
+    /// - Throws: `SnapshotTableError.unreadable` for a schema that cannot be parsed; what `read` throws.
     public static func storedSchema(
         among names: some Sequence<String>, reading read: (_ name: String) throws -> [[String?]]
     ) throws -> StoredSchema? {
@@ -74,16 +72,23 @@ extension SnapshotTable {
     ) throws(SnapshotTableError) -> StoredSchema? {
         guard about.count > 1, about[1].count > 2, let text = about[1][2] else { return nil }
         do {
-            return try JSONDecoder().decode(StoredSchema.self, from: Data(text.utf8))
+            let decoder = JSONDecoder()
+            decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+                positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+            return try decoder.decode(StoredSchema.self, from: Data(text.utf8))
         } catch {
             throw .unreadable(source: name, row: 2)
         }
     }
 
-    private static func text(of schema: StoredSchema) -> String? {
+    private static func text(of schema: StoredSchema) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(schema)).map { String(decoding: $0, as: UTF8.self) }
+        // A default value may be a number that JSON lacks.
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        // What still fails leaves an empty cell: it is refused as unreadable when the schema is asked for.
+        return (try? encoder.encode(schema)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
     // MARK: Columns

@@ -15,7 +15,14 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
     private let identifier: String
     private let transfer: StoreTransfer<Store>
     private let nextNumber: UInt64
-    private var counts: [String: Int] = [:]
+    /// The number of the version that is copied, where versions have numbers.
+    private let versionNumber: UInt64?
+    /// By entity, the identifiers of the records that are copied, in order.
+    private let identifiers: [String: [PersistentIdentifier]]
+    /// By entity and property, references to records that the store does not have, which are left out.
+    private var dangling: [String: [String: Int]] = [:]
+    /// Whether they have been told as a loss.
+    private var told = false
     /// The records, once they are in memory.
     private var engine: EngineMigration?
     /// What has to be done to the records, as long as they are not.
@@ -30,20 +37,26 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
         (self.configuration, self.request, self.isPreview) = (configuration, request, isPreview)
         let (store, stored) = try configuration.openingUnderStoredSchema { stored in
             let store = try CopyingMigration.open(configuration, stored, request)
-            if try configuration.storedSchema() == stored { return (store, stored) }
+            do {
+                if try configuration.storedSchema() == stored { return (store, stored) }
+            } catch {
+                try? store.close()
+                throw error
+            }
             try store.close()
             return nil
         }
         (self.store, storedSchema, identifier) = (store, stored, store.identifier)
         transfer = StoreTransfer(store, models: request.models(of: stored))
         do {
-            var areNumbered = true
+            versionNumber = transfer.versionNumber
+            var identifiers: [String: [PersistentIdentifier]] = [:]
             for entity in stored.entities.map(\.name) {
-                let found = try transfer.identifiers(ofEntity: entity)
-                counts[entity] = found.count
-                areNumbered =
-                    areNumbered
-                    && found.allSatisfy { $0.sequenceNumber != nil && $0.storeIdentifier == store.identifier }
+                identifiers[entity] = try transfer.identifiers(ofEntity: entity)
+            }
+            self.identifiers = identifiers
+            let areNumbered = identifiers.values.allSatisfy { found in
+                found.allSatisfy { $0.sequenceNumber != nil && $0.storeIdentifier == store.identifier }
             }
             keepsIdentifiers = areNumbered && transfer.keepsIdentifiers
             nextNumber = transfer.nextRecordNumber ?? 0
@@ -65,7 +78,7 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
         return try Store(configuration, migrationPlan: nil)
     }
 
-    func count(ofEntity name: String) throws -> Int { counts[name] ?? 0 }
+    func count(ofEntity name: String) throws -> Int { identifiers[name]?.count ?? 0 }
 
     // MARK: Stages
 
@@ -81,33 +94,66 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
             if mapping.goesRecordByRecord(from: storedSchema, to: schema) {
                 let loss = try loss(of: mapping, converting: converted)
                 mapped = (schema, mapping, loss, converted)
+                told = true
                 return loss
             }
         }
-        return try inMemory().adapt(to: schema, converting: converted)
+        let migration = try inMemory()
+        let loss = try migration.adapt(to: schema, converting: converted)
+        defer { told = true }
+        return told ? loss : withDangling(loss)
+    }
+
+    private func exists(_ record: PersistentIdentifier) -> PersistentIdentifier? {
+        identifiers[record.entityName]?.containsSorted(record) == true ? record : nil
+    }
+
+    private func withDangling(_ loss: SchemaLoss) -> SchemaLoss {
+        SchemaLoss(
+            stored: loss.stored, opened: loss.opened, entities: loss.entities,
+            properties: loss.properties
+                + dangling.sorted { $0.key < $1.key }.flatMap { entity, counts in
+                    counts.sorted { $0.key < $1.key }.map {
+                        SchemaLoss.Property(entity: entity, name: $0.key, values: $0.value)
+                    }
+                })
     }
 
     /// Goes through all records to count what a mapping does not take.
     private func loss(of mapping: SchemaMapping, converting converted: [String: Set<String>]) throws -> SchemaLoss {
         var tally = SchemaTally()
+        dangling = [:]
         for entity in storedSchema.entities.map(\.name) {
-            let next = try transfer.reader(ofEntity: entity, atMost: StoreFilling.readAtOnce)
+            let next = reader(ofEntity: entity, atMost: StoreFilling.readAtOnce)
             while case let records = try next(), !records.isEmpty {
                 try advance(records.count)
-                for record in records { mapping.count(record.storedValues, ofEntity: entity, in: &tally) }
+                for record in records {
+                    let values = try record.storedValues(leading: exists, store: configuration.name) {
+                        dangling[entity, default: [:]][$0, default: 0] += 1
+                    }
+                    mapping.count(values, ofEntity: entity, in: &tally)
+                }
             }
         }
         let loss = try mapping.loss(tally)
-        return SchemaLoss(
-            stored: loss.stored, opened: loss.opened, entities: loss.entities,
-            properties: loss.properties.filter { converted[$0.entity]?.contains($0.name) != true })
+        return withDangling(
+            SchemaLoss(
+                stored: loss.stored, opened: loss.opened, entities: loss.entities,
+                properties: loss.properties.filter { converted[$0.entity]?.contains($0.name) != true }))
+    }
+
+    private func reader(ofEntity entity: String, atMost count: Int) -> () throws -> [DefaultSnapshot] {
+        transfer.reader(of: identifiers[entity] ?? [], ofEntity: entity, atMost: count)
     }
 
     /// The records in an engine, with what was done to them so far.
     private func inMemory() throws -> EngineMigration {
         if let engine { return engine }
         let loader = RecordLoading(storedSchema, store: configuration.name, identifier: identifier, transfer)
-        let version = try loader.version(nextNumber: nextNumber) { try advance($0) }
+        dangling = [:]
+        let version = try loader.version(
+            of: identifiers, nextNumber: nextNumber, clear: { dangling[$0, default: [:]][$1, default: 0] += 1 },
+            { try advance($0) })
         let migration =
             isPreview
             ? EngineMigration(previewing: version, named: configuration.name) {}
@@ -119,7 +165,9 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                         let copy = StoreFilling.Records(
                             schema: outcome.result.catalog.schema, storeIdentifier: identifier,
                             nextNumber: outcome.result.nextSequence, reader: outcome.result.reader)
-                        try replace(with: copy, keepingCopy: outcome.keepsCopy || !outcome.loss.isEmpty)
+                        try replace(
+                            with: copy,
+                            keepingCopy: outcome.keepsCopy || !outcome.loss.isEmpty || !dangling.isEmpty)
                     }, release: {}))
         migration.advance = advance
         engine = migration
@@ -144,10 +192,15 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
         let layouts = mapped.schema.recordLayouts()
         let records = StoreFilling.Records(
             schema: mapped.schema, storeIdentifier: identifier, nextNumber: nextNumber
-        ) { [transfer] entity, count in
+        ) { [self] entity, count in
             guard let origin = origins[entity], let layout = layouts[entity] else { return { [] } }
-            let next = try transfer.reader(ofEntity: origin, atMost: count)
-            return { try next().compactMap { mapped.mapping.map($0, ofEntity: origin, to: layout) } }
+            let next = reader(ofEntity: origin, atMost: count)
+            return { [self] in
+                try next().compactMap { record in
+                    let values = try record.storedValues(leading: exists, store: configuration.name) { _ in }
+                    return mapped.mapping.map(record, values, ofEntity: origin, to: layout)
+                }
+            }
         }
         try replace(with: records, keepingCopy: keepsCopy || !mapped.loss.isEmpty)
     }
@@ -155,6 +208,7 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
     /// Makes a store of the records, and puts it into the place of the old one.
     private func replace(with records: StoreFilling.Records, keepingCopy keepsCopy: Bool) throws {
         let sibling = try configuration.sibling()
+        let keepsCopy = keepsCopy || !keepsIdentifiers || transfer.keepsHistory
         do {
             func using(_ body: (StoreTransfer<Store>) throws -> Void) throws {
                 let store = try Self.open(sibling, records.schema, request)
@@ -170,11 +224,24 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
             try using { try filling.fill($0) }
             // As the next one to open it sees it.
             try using { try filling.check($0) }
-            try configuration.replace(with: sibling, keepingCopy: keepsCopy)
+            try checkForChanges()
         } catch {
             configuration.discard(sibling)
             throw error
         }
+        // If that fails, the sibling may be all that there is: the next migration removes it once the store is seen to be there.
+        try configuration.replace(with: sibling, keepingCopy: keepsCopy)
+    }
+
+    /// - Throws: `MigrationError.changedMeanwhile` if the store does not hold what was copied.
+    private func checkForChanges() throws {
+        let isSame =
+            try configuration.storedSchema() == storedSchema && transfer.storeIdentifier == identifier
+            && transfer.versionNumber == versionNumber && (transfer.nextRecordNumber ?? 0) == nextNumber
+            && storedSchema.entities.allSatisfy {
+                try transfer.identifiers(ofEntity: $0.name) == identifiers[$0.name]
+            }
+        if !isSame { throw MigrationError.changedMeanwhile(store: configuration.name) }
     }
 
     func abandon() {

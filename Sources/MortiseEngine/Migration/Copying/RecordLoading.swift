@@ -13,19 +13,25 @@ struct RecordLoading<Store: DataStore> {
         (self.schema, self.name, self.identifier, self.transfer) = (schema, name, identifier, transfer)
     }
 
+    /// - Parameters:
+    ///   - found: by entity, the identifiers of the store's records, in order.
+    ///   - nextNumber: the number of the store's next record at least.
+    ///   - clear: called for each property of a record that loses references, since they lead to records that the store does not have.
+    ///   - advance: called with the number of records read since the last call.
+    /// - Returns: a version of an engine with the records.
     /// - Throws: the store's errors; `ModelContextError.storeContract` for a required reference to a record that the store does not
-    ///   have; `EngineError` for records that break the store's own schema.
-    func version(nextNumber: UInt64, _ advance: (_ records: Int) throws -> Void) throws -> EngineVersion {
+    ///   have, and for a record with the last number there is; `EngineError` for records that break the store's own schema.
+    func version(
+        of found: [String: [PersistentIdentifier]], nextNumber: UInt64,
+        clear: (_ entity: String, _ property: String) -> Void, _ advance: (_ records: Int) throws -> Void
+    ) throws -> EngineVersion {
         let names = schema.entities.map(\.name)
-        let found = try Dictionary(
-            names.map { ($0, try transfer.identifiers(ofEntity: $0)) }, uniquingKeysWith: { first, _ in first })
         let numbers = numbers(found)
         let catalog = Catalog(schema: schema, storeIdentifier: identifier)
         let loader = EngineLoader(catalog)
         var last: UInt64 = 0
         for entity in names {
-            guard let layout = catalog.layouts[entity] else { continue }
-            let next = try transfer.reader(ofEntity: entity, atMost: StoreFilling.readAtOnce)
+            let next = transfer.reader(of: found[entity] ?? [], ofEntity: entity, atMost: StoreFilling.readAtOnce)
             while case let records = try next(), !records.isEmpty {
                 try advance(records.count)
                 for record in records {
@@ -34,9 +40,14 @@ struct RecordLoading<Store: DataStore> {
                     }
                     last = max(last, number)
                     try loader.append(
-                        entity: entity, sequence: number, try values(of: record, layout) { numbers($0) })
+                        entity: entity, sequence: number,
+                        try record.storedValues(leading: numbers, store: name) { clear(entity, $0) })
                 }
             }
+        }
+        if last == .max {
+            throw ModelContextError.storeContract(
+                store: name, fault: "It has a record with the last number there is, after which none can be inserted.")
         }
         return try loader.finish(number: 0, nextSequence: max(nextNumber, last + 1))
     }
@@ -58,23 +69,6 @@ struct RecordLoading<Store: DataStore> {
         }
         return { [numbers] in numbers[$0] }
     }
-
-    private func values(
-        of record: DefaultSnapshot, _ layout: RecordLayout,
-        _ current: (PersistentIdentifier) -> PersistentIdentifier?
-    ) throws -> ContiguousArray<StoredValue> {
-        var values = record.storedValues
-        for (place, slot) in layout.slots.enumerated() where slot.role.isRelationship && place < values.count {
-            let value = values[place].leading(current)
-            if value.isNull, !values[place].isNull, !slot.property.isOptional {
-                throw ModelContextError.storeContract(
-                    store: name,
-                    fault: "\(slot.name) of \(record.persistentIdentifier) leads to a record that it does not have.")
-            }
-            values[place] = value
-        }
-        return values
-    }
 }
 
 extension DefaultSnapshot {
@@ -82,10 +76,32 @@ extension DefaultSnapshot {
     var storedValues: ContiguousArray<StoredValue> {
         ContiguousArray(zip(layout.slots, values).map { $0.role == .toManyDerived ? .null : $1 })
     }
+
+    /// The values by slot with other identifiers. A reference is left out if `target` returns nil for it, and `clear` is called with
+    /// the name of the property that loses it.
+    /// - Throws: `ModelContextError.storeContract` for a required reference without a record.
+    func storedValues(
+        leading target: (PersistentIdentifier) -> PersistentIdentifier?, store: String, _ clear: (String) -> Void
+    ) throws -> ContiguousArray<StoredValue> {
+        var values = storedValues
+        for (place, slot) in layout.slots.enumerated() where slot.role.isRelationship && place < values.count {
+            let value = values[place].leading(target)
+            if value.targets.count < values[place].targets.count {
+                if value.isNull, !slot.property.isOptional {
+                    throw ModelContextError.storeContract(
+                        store: store,
+                        fault: "\(slot.name) of \(persistentIdentifier) leads to a record that it does not have.")
+                }
+                clear(slot.name)
+            }
+            values[place] = value
+        }
+        return values
+    }
 }
 
 extension StoredValue {
-    /// The value with other identifiers; those for which there are none are left out.
+    /// The value with other identifiers. A reference is left out if `target` returns nil for it.
     func leading(_ target: (PersistentIdentifier) -> PersistentIdentifier?) -> StoredValue {
         switch self {
         case .identifier(let record): target(record).map { .identifier($0) } ?? .null
@@ -110,15 +126,25 @@ extension [PersistentIdentifier] {
 
 extension SchemaMapping {
     /// Whether each record can be brought to the new schema without a look at others: no links change their side, no one-to-one
-    /// relationship is completed, and no values have to be unique that were not.
+    /// relationship is completed, no values have to be unique that were not, and each entity keeps its name and what it inherits from.
     func goesRecordByRecord(from old: StoredSchema, to new: StoredSchema) -> Bool {
-        guard releases.values.allSatisfy(\.isEmpty), pairs.values.allSatisfy(\.isEmpty) else { return false }
+        guard releases.values.allSatisfy(\.isEmpty), pairs.values.allSatisfy(\.isEmpty), names.isEmpty else {
+            return false
+        }
+        // A reference may lead out of its destination's family where that changes.
+        for entity in new.entities {
+            if let known = old.entity(named: entity.name), known.superentity != entity.superentity { return false }
+        }
         let before = old.recordLayouts()
         func isUnique(_ layout: RecordLayout, _ slots: [Int]) -> Bool {
             guard let known = before[layout.entityName], known.superentityName == layout.superentityName else {
                 return false
             }
             let origins = layout.origins(in: known)
+            for slot in slots where !layout.slots[slot].property.isOptional {
+                // Those without a value all get the default.
+                guard let origin = origins[slot], !known.slots[origin].property.isOptional else { return false }
+            }
             return known.uniqueConstraints.contains(slots.map { origins[$0] ?? -1 })
         }
         return new.recordLayouts().values.allSatisfy { layout in
@@ -127,8 +153,11 @@ extension SchemaMapping {
     }
 
     /// A record under the new schema; nil if that has no such entity.
-    func map(_ record: DefaultSnapshot, ofEntity name: String, to layout: RecordLayout) -> DefaultSnapshot? {
-        guard let values = map(record.storedValues, ofEntity: name, defaults: layout) else { return nil }
+    func map(
+        _ record: DefaultSnapshot, _ values: ContiguousArray<StoredValue>, ofEntity name: String,
+        to layout: RecordLayout
+    ) -> DefaultSnapshot? {
+        guard let values = map(values, ofEntity: name, defaults: layout) else { return nil }
         return DefaultSnapshot(
             persistentIdentifier: record.persistentIdentifier.renamed(names), layout: layout, values: values)
     }

@@ -8,17 +8,21 @@ public import MortiseCore
 /// is written to the new store, some records at a time, read again and compared; and only then is the old one replaced. Whatever happens
 /// before that leaves it as it was.
 ///
-/// Both are opened as stores of this configuration are always opened. The old one is open while the new one is written and takes its
-/// place, so that a store that lets one program in keeps others away. If the plan has no code, and its stages come to one, the records are
+/// Opening has to be exclusive: while a store is open to be copied, nobody else may save into it, in this process or another one, since
+/// that would be gone. The old store is open until the new one has taken its place. If records, the schema or the number of the version
+/// are others by then than those that were copied, `MigrationError.changedMeanwhile` is thrown and nothing is replaced; a change of
+/// values alone shows only in a store whose versions have numbers. If the plan has no code, and its stages come to one, the records are
 /// taken over as they are read. Otherwise they are in memory while stages run, packed as an embedded store has them.
 ///
 /// A store that is a `RestoringDataStore` keeps its identifier and those of its records. For any other a plan has to say
 /// `MigrationOptions.identifiers = .mayChange`, and `MigrationError.identifiersWouldChange` is thrown if it does not. Histories are not
-/// copied. A store with Apple's shape alone is read through the classes of the plan's versions, and `MigrationError.classNeeded` names
+/// copied. The old store stays as a copy (`keepingCopy`) where the plan asks for it, where something is lost, where the store provides a
+/// history, and where identifiers change. References to records that the store does not have count as lost; a required one ends the
+/// migration with `ModelContextError.storeContract`. A store with Apple's shape alone is read through the classes of the plan's versions, and `MigrationError.classNeeded` names
 /// the entity that has none.
 public protocol ReplaceableConfiguration: MigratableConfiguration {
     /// The configuration of a store of the same kind that does not exist yet, so near to this one that it can take its place at once.
-    /// What an interrupted migration left there is removed.
+    /// What an interrupted migration left there is removed, unless the store itself is missing and that is its new one.
     /// - Throws: why there can be no such store.
     func sibling() throws -> Self
 
@@ -26,11 +30,14 @@ public protocol ReplaceableConfiguration: MigratableConfiguration {
     /// process leaves the one or the other there, whole. What it has put there is as durable as a save of the store.
     /// - Parameters:
     ///   - sibling: what `sibling()` returned.
-    ///   - keepsCopy: whether the old store has to stay somewhere beside the new one. How many such copies stay is up to the configuration.
-    /// - Throws: why it was not replaced, or why it is not known whether it was.
+    ///   - keepsCopy: whether the old store has to stay somewhere beside the new one. How many such copies stay is up to the configuration;
+    ///     `MigrationOptions.mostCopies` does not reach it.
+    /// - Throws: why it was not replaced, or why it is not known whether it was. The sibling stays then: it may be the only store there
+    ///   is.
     func replace(with sibling: Self, keepingCopy keepsCopy: Bool) throws
 
-    /// Removes the store of a sibling, which is closed, after a migration that came to nothing. The next `sibling()` does it, too.
+    /// Removes the store of a sibling, which is closed, after a migration that came to nothing. Never called after
+    /// `replace(with:keepingCopy:)` was, whatever came of that. The next `sibling()` does it, too.
     func discard(_ sibling: Self)
 }
 

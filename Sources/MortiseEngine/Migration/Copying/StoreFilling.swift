@@ -11,7 +11,7 @@ struct StoreFilling {
         /// The number of the next record there.
         let nextNumber: UInt64
         /// Returns a function that returns the next records of exactly one entity, none at the end, in identity order. Derived
-        /// relationships are null.
+        /// relationships are null, and references lead to records that are among all these.
         let reader: (_ entity: String, _ count: Int) throws -> () throws -> [DefaultSnapshot]
     }
 
@@ -88,7 +88,12 @@ struct StoreFilling {
                 bytes += record.approximateBytes
                 if !awaited.isEmpty || batch.count < Self.mostRecords && bytes < Self.mostBytes { continue }
             }
-            if !batch.isEmpty { try save(batch, temporaries, to: store) }
+            if record == nil, let target = awaited.min() {
+                throw ModelContextError.storeContract(
+                    store: name, fault: "A record requires \(target), which it does not have.")
+            }
+            // Once at least: there is nothing to put into the old store's place before something was saved.
+            if !batch.isEmpty || current.isEmpty { try save(batch, temporaries, to: store) }
             (batch, temporaries, bytes) = ([], [:], 0)
             if record == nil { return }
         }
@@ -158,20 +163,34 @@ struct StoreFilling {
     /// Reads what was written, and compares it.
     /// - Throws: `ModelContextError.storeContract` for what is not there, or other than it was written; the store's errors.
     func check<S: DataStore>(_ store: StoreTransfer<S>) throws {
-        for entity in records.schema.entities.map(\.name) {
-            let expected = try records.reader(entity, Self.readAtOnce)
-            let found = try store.reader(ofEntity: entity, atMost: Self.readAtOnce)
-            // Where the identifiers are new, the records come in the same order, since they were inserted in it.
-            while true {
-                let (old, new) = (try expected(), try found())
-                guard old.count == new.count else {
-                    throw fault(
-                        "holds \(new.count < old.count ? "fewer" : "more") records of \(entity) than were written")
-                }
-                if old.isEmpty { break }
-                for (old, new) in zip(old, new) { try compare(old, new) }
+        if keepsIdentifiers {
+            guard store.storeIdentifier == records.storeIdentifier else {
+                throw fault("has the identifier \(store.storeIdentifier) in place of \(records.storeIdentifier)")
+            }
+            guard let next = store.nextRecordNumber, next >= records.nextNumber else {
+                throw fault("would give numbers of records again that are gone")
             }
         }
+        // Where the identifiers are new, they may have any order.
+        let written = Dictionary(grouping: current.keys, by: \.entityName).mapValues { $0.sorted() }
+        for entity in records.schema.entities.map(\.name) {
+            let there = try store.identifiers(ofEntity: entity)
+            let wanted = keepsIdentifiers ? there : (written[entity] ?? []).compactMap { current[$0] }
+            guard there.count == wanted.count else { throw miscount(there.count, wanted.count, entity) }
+            var expected = Buffered(try records.reader(entity, Self.readAtOnce))
+            let found = store.reader(of: wanted, ofEntity: entity, atMost: Self.readAtOnce)
+            while case let batch = try found(), !batch.isEmpty {
+                for new in batch {
+                    guard let old = try expected.next() else { throw miscount(1, 0, entity) }
+                    try compare(old, new)
+                }
+            }
+            if try expected.next() != nil { throw miscount(0, 1, entity) }
+        }
+    }
+
+    private func miscount(_ found: Int, _ written: Int, _ entity: String) -> ModelContextError {
+        fault("holds \(found < written ? "fewer" : "more") records of \(entity) than were written")
     }
 
     private func compare(_ old: DefaultSnapshot, _ new: DefaultSnapshot) throws {
@@ -191,6 +210,20 @@ struct StoreFilling {
 
     private func fault(_ text: String) -> ModelContextError {
         .storeContract(store: name, fault: "The new store that was to replace it \(text).")
+    }
+}
+
+/// Records one by one, of a function that returns some at a time.
+private struct Buffered {
+    private let more: () throws -> [DefaultSnapshot]
+    private var batch: ArraySlice<DefaultSnapshot> = []
+
+    init(_ more: @escaping () throws -> [DefaultSnapshot]) { self.more = more }
+
+    /// Nil at the end.
+    mutating func next() throws -> DefaultSnapshot? {
+        if batch.isEmpty { batch = try more()[...] }
+        return batch.popFirst()
     }
 }
 
@@ -239,25 +272,5 @@ extension PersistentIdentifier {
     fileprivate func precedes(_ other: PersistentIdentifier) -> Bool {
         if let one = sequenceNumber, let two = other.sequenceNumber, one != two { return one < two }
         return self < other
-    }
-}
-
-extension DefaultSnapshot {
-    /// About how much memory the record takes.
-    fileprivate var approximateBytes: Int { values.reduce(64) { $0 + $1.approximateBytes } }
-}
-
-extension StoredValue {
-    fileprivate var approximateBytes: Int {
-        let own = MemoryLayout<StoredValue>.stride
-        return switch self {
-        case .string(let text): own + text.utf8.count
-        case .data(let data): own + data.count
-        case .url(let url): own + 200 + url.absoluteString.utf8.count
-        case .identifiers(let identifiers): own + identifiers.count * MemoryLayout<PersistentIdentifier>.stride
-        case .array(let elements): elements.reduce(own) { $0 + $1.approximateBytes }
-        case .object(let members): members.reduce(own) { $0 + $1.key.utf8.count + $1.value.approximateBytes }
-        default: own
-        }
     }
 }

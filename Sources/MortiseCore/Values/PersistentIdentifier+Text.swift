@@ -5,7 +5,7 @@ extension PersistentIdentifier {
     /// whose text would be longer than 8,192 bytes.
     ///
     /// It names the store, the entity and the key, and is valid in every process that opens the store, as long as the record exists and
-    /// its entity has that name, or says with `originalEntityName` that it had it. It is no secret: whoever can read it can tell
+    /// its entity has that name, or says with `originalEntityName` that it had it. It is no secret: a reader can tell
     /// the key.
     public var string: String? {
         guard !isTemporary, let store = storeIdentifier else { return nil }

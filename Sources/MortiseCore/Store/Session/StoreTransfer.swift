@@ -1,6 +1,6 @@
 import Foundation
 
-/// Takes the records out of a store, or puts records into one, whatever shape the store has: for whoever copies stores.
+/// Takes the records out of a store, or puts records into one, whatever shape the store has. Code that copies stores uses it.
 ///
 /// It is used on one thread, while nobody else changes the store. What it reads at a time is bounded where the store finds records by
 /// their identifiers; of other stores all records of an entity are read at once.
@@ -15,7 +15,7 @@ public final class StoreTransfer<Store: DataStore> {
 
     /// Makes a transfer of an open store.
     /// - Parameters:
-    ///   - store: the store; whoever has opened it closes it.
+    ///   - store: the store, which the caller closes.
     ///   - models: classes of its entities, of any version: a store that is no `QueryableDataStore` is asked by them.
     public init(_ store: Store, models: [any PersistentModel.Type] = []) {
         self.store = store

@@ -364,7 +364,7 @@ extension ConformanceCase {
             try world.expectVersion1()
         },
         migration(
-            "while-open", "A storage that is open is not migrated; the program that has it open reads and saves as before.",
+            "while-open", "A storage that is open is not migrated; its user reads and saves as before.",
             hint: "The records are exchanged under an open store."
         ) { c, world in
             let container = try c.open(for: Schema(versionedSchema: Fleet.Version1.self))

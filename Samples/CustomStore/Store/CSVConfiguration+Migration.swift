@@ -20,6 +20,12 @@ extension CSVConfiguration: ReplaceableConfiguration {
         }
     }
 
+    /// The number of the latest save; 0 before any. No save gives the largest number.
+    func latest() throws -> Int {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        return names.compactMap { Int($0) }.filter { $0 < .max }.max() ?? 0
+    }
+
     public func sibling() throws -> CSVConfiguration {
         let sibling = CSVConfiguration(folder: folder.appending(path: "next"))
         discard(sibling)

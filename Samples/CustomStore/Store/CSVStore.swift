@@ -9,12 +9,6 @@ public struct CSVConfiguration: DataStoreConfiguration {
     public let folder: URL
 
     public init(folder: URL) { self.folder = folder }
-
-    /// The number of the latest save; 0 before any. No save gives the largest number.
-    func latest() throws -> Int {
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        return names.compactMap { Int($0) }.filter { $0 < .max }.max() ?? 0
-    }
 }
 
 /// Why a folder of CSV files is refused.

@@ -73,7 +73,6 @@ public final class CSVStore: DataStore {
         self.configuration = configuration
         self.schema = schema
         lock = try FolderLock(configuration.folder)
-        let files = FileManager.default
         generation = try configuration.latest()
         let folder = configuration.folder.appending(path: "\(generation)")
         var texts: [String: [[String?]]] = [:]

@@ -98,7 +98,7 @@ extension ModelContext {
 }
 
 /// The lowered form of any number of aggregates.
-private struct AggregateList {
+struct AggregateList {
     private(set) var lowered: [AggregateFunction] = []
 
     init<T: PersistentModel, each Value>(_ type: T.Type, _ aggregates: repeat Aggregate<T, each Value>) throws {
@@ -107,7 +107,7 @@ private struct AggregateList {
 }
 
 /// Results that are taken one after the other.
-private struct AggregateValues {
+struct AggregateValues {
     private let values: [StoredValue]
     private var place = 0
 

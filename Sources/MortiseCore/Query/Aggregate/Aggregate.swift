@@ -127,6 +127,8 @@ extension Aggregate {
 public enum AggregateError: Error, Hashable, Sendable {
     /// The key path does not lead to a property that is stored as it is: the property is computed or transformable.
     case notStored(entity: String, keyPath: String)
+    /// An expression by which models are to be grouped is nothing that a store could be asked.
+    case notLowered(entity: String, reason: String)
     /// A store's aggregate differs from the result for its rows. Detected only if `verifiesPushDown` is on.
     case falseResult(adapter: String, expected: String, found: String)
 
@@ -146,6 +148,8 @@ extension AggregateError: CustomStringConvertible, SwiftDataErrorConvertible {
         switch self {
         case .notStored(let entity, let keyPath):
             "\(keyPath) is not a stored property of \(entity). Fetch the models and calculate from them."
+        case .notLowered(let entity, let reason):
+            "\(entity) cannot be grouped by the expression, because \(reason). Store the value in a property."
         case .falseResult(let adapter, let expected, let found):
             "\(adapter) calculated \(found) where its rows give \(expected)."
         }

@@ -128,6 +128,12 @@ public struct QueryEvaluator {
                 return .null
             }
             return .record(record)
+        case .start(let base, let period):
+            switch try value(base, &frame) {
+            case .stored(.null): return .null
+            case .stored(.date(let date)): return .stored(.date(period.start(of: date)))
+            default: throw unfit(expression)
+            }
         case .onModels(_, let text): throw QueryEvaluationError.codeUnavailable(text: text)
         default: return try collection(expression, &frame)
         }

@@ -39,6 +39,7 @@ extension QueryExpression {
         case .matches(let a, let text): .matches(try body(a), text)
         case .isKind(let a, let entity): .isKind(try body(a), entity)
         case .cast(let a, let entity): .cast(try body(a), entity)
+        case .start(let a, let period): .start(try body(a), of: period)
         }
     }
 }

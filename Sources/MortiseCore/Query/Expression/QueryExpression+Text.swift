@@ -44,6 +44,7 @@ extension QueryExpression: CustomStringConvertible {
         case .matches(let base, let regex): "\(base.operand).contains(/\(regex)/)"
         case .isKind(let base, let entity): "\(base.operand) is \(entity)"
         case .cast(let base, let entity): "\(base.operand) as? \(entity)"
+        case .start(let base, let period): "\(base.operand).start(of: \(period))"
         case .onModels(_, let text): "code(\(text))"
         }
     }

@@ -91,6 +91,9 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
     /// The record if it is of the entity or one that inherits from it, else null.
     case cast(QueryExpression, String)
 
+    /// The beginning of the period in which a date lies; null for null. Evaluation throws `unfit` for anything else.
+    case start(QueryExpression, of: CalendarPeriod)
+
     /// A part that only the program's own code can evaluate, on models. Number and text are encoded, the code is not:
     /// evaluating the expression outside the fetch that it was made for throws `QueryEvaluationError.codeUnavailable`.
     case onModels(id: Int, text: String)
@@ -146,7 +149,7 @@ extension QueryExpression {
         case .property(let base, _), .member(let base, _), .identifier(let base), .not(let base), .negate(let base, _),
             .unwrap(let base), .count(let base), .isEmpty(let base), .first(let base), .last(let base),
             .minimum(let base), .maximum(let base), .matches(let base, _), .isKind(let base, _), .cast(let base, _),
-            .decoded(let base, _):
+            .decoded(let base, _), .start(let base, _):
             [base]
         case .compare(_, let a, let b), .arithmetic(_, let a, let b, _), .coalesce(let a, let b),
             .flatMap(let a, _, let b),

@@ -122,6 +122,60 @@ extension ConformanceCase {
                 ])
         },
         ConformanceCase(
+            "aggregates.groups-by-period", level: .core,
+            requirement: "Dates are grouped by days, weeks and months of the calendar that is asked for.",
+            hint: "The store groups by days of its own time zone, or by weeks that begin on another day. \(groupHint)"
+        ) { c in
+            // Around midnights of several zones, the turn of a year and a Sunday.
+            let start = Date(timeIntervalSince1970: 1_735_597_800)
+            let dates = (0..<40).map { start + Double($0) * 20_000 }
+            try AggregateProbe.insert(
+                dates.map { date in
+                    let sample = ValueSample()
+                    sample.moment = date
+                    return sample
+                }, c)
+            let context = try c.session().context
+            for (zone, firstWeekday) in [("Asia/Kathmandu", 2), ("Pacific/Honolulu", 1), ("Europe/Berlin", 7)] {
+                var calendar = Calendar(identifier: .gregorian)
+                calendar.timeZone = try c.require(TimeZone(identifier: zone), "the time zone \(zone)")
+                calendar.firstWeekday = firstWeekday
+                for unit in [CalendarPeriod.Unit.day, .week, .month] {
+                    let period = CalendarPeriod(unit, in: calendar)
+                    let expected = Dictionary(grouping: dates, by: period.start).mapValues(\.count)
+                    let groups = try context.groups(
+                        FetchDescriptor<ValueSample>(), by: .start(of: unit, \.moment, in: calendar), computing: .count)
+                    try c.expect(
+                        groups.map { "\(AggregateProbe.text($0.key)): \($0.values)" },
+                        is: expected.sorted { $0.key < $1.key }.map { "\(AggregateProbe.text($0.key)): \($0.value)" },
+                        "groups by \(unit.rawValue) in \(zone), and how many each has:")
+                }
+            }
+        },
+        ConformanceCase(
+            "aggregates.groups-by-related-record", level: .core,
+            requirement:
+                "Records are grouped by the record to which they lead, and those that lead to none are a group.",
+            hint: "The store groups by a property of the related record, or leaves out null. \(groupHint)"
+        ) { c in
+            // Two writers of one name are two groups.
+            let writers = ["b", "a", "b"].map { Writer($0) }
+            let books = (0..<9).map { Book("\($0)", author: $0 % 4 == 3 ? nil : writers[$0 % 4]) }
+            let a = try c.session()
+            a.change("insert \(writers.count) Writers and \(books.count) Books") {
+                for writer in writers { a.context.insert(writer) }
+                for book in books { a.context.insert(book) }
+            }
+            try a.save()
+            let b = try c.session()
+            let groups = try b.context.groups(FetchDescriptor<Book>(), by: \.author, computing: .count)
+            let counts = Dictionary(grouping: books) { $0.author?.persistentModelID }.mapValues(\.count)
+            try c.expect(
+                groups.map { "\($0.key?.persistentModelID.string ?? "nil"): \($0.values)" }.sorted(),
+                is: counts.map { "\($0.key?.string ?? "nil"): \($0.value)" }.sorted(),
+                "groups by author, and how many each has:")
+        },
+        ConformanceCase(
             "aggregates.groups-of-two-properties", level: .full, capability: .aggregates,
             requirement: "A store that groups by two properties tells every pair from every other, those with nil too.",
             hint: "The keys of a group are joined into one text, or a pair with nil is left out."

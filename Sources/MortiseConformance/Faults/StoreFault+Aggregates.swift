@@ -25,6 +25,23 @@ extension StoreFault {
         shared(id, summary) { $0.groupKey = { key($0) ?? $0 } }
     }
 
+    /// A store that forms groups by other expressions.
+    private static func groupingBy(
+        _ id: String, _ summary: String, _ key: @escaping @Sendable (QueryExpression) -> QueryExpression?
+    ) -> StoreFault {
+        shared(id, summary) { $0.groupExpression = { key($0) ?? $0 } }
+    }
+
+    /// The periods of a calendar that is changed.
+    private static func period(
+        _ key: QueryExpression, _ change: (inout Calendar) -> Void
+    ) -> QueryExpression? {
+        guard case .start(let date, let period) = key else { return nil }
+        var calendar = period.calendar
+        change(&calendar)
+        return .start(date, of: CalendarPeriod(period.unit, in: calendar))
+    }
+
     /// A store that answers with other results of a function.
     private static func resulting(
         _ id: String, _ summary: String,
@@ -115,6 +132,22 @@ extension StoreFault {
     ]
 
     private static let groupFaults: [StoreFault] = [
+        groupingBy("groups-by-days-of-greenwich", "groups dates by days of Greenwich") {
+            period($0) { $0.timeZone = .gmt }
+        },
+        groupingBy("groups-by-weeks-from-monday", "has weeks begin on Monday, whatever the calendar says") {
+            period($0) { $0.firstWeekday = 2 }
+        },
+        groupingBy("groups-by-dates-themselves", "takes no notice of a period, and groups by the date") {
+            if case .start(let date, _) = $0 { date } else { nil }
+        },
+        groupingBy("groups-by-nothing-of-the-related", "has one group of all records that lead to a record") {
+            if case .identifier(let base) = $0, case .property = base {
+                .conditional(.compare(.equal, base, .constant(.null)), .constant(.null), .identifier(.variable(0)))
+            } else {
+                nil
+            }
+        },
         answering("groups-without-nil", "leaves out the group of nil") { groups, query in
             query.keys.isEmpty ? groups : groups.filter { !$0.keys.contains(where: \.isNull) }
         },

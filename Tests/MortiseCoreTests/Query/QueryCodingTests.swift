@@ -8,6 +8,12 @@ import Testing
     private static let name = QueryExpression.property(
         .variable(0), QueryProperty(entity: "Book", name: "title", slot: 0))
     private static let one = QueryExpression.constant(.integer(1))
+    private static let months: CalendarPeriod = {
+        var calendar = Calendar(identifier: .iso8601)
+        calendar.firstWeekday = 4
+        calendar.timeZone = TimeZone(identifier: "Asia/Kathmandu") ?? .gmt
+        return CalendarPeriod(.month, in: calendar)
+    }()
 
     /// One of each case.
     static let all: [QueryExpression] = [
@@ -24,7 +30,7 @@ import Testing
         .filter(name, variable: 3, .variable(3)), .startsWith(name, one), .minimum(name), .maximum(name),
         .containsSequence(name, one), .range(one, one, isClosed: true), .localizedStandardContains(name, one),
         .compareStrings(.caseInsensitive, name, one), .matches(name, "a.b"), .isKind(.variable(0), "Book"),
-        .cast(.variable(0), "Book"), .onModels(id: 7, text: "code"),
+        .cast(.variable(0), "Book"), .start(name, of: months), .onModels(id: 7, text: "code"),
     ]
 
     @Test func thereIsOneOfEachCase() {
@@ -37,12 +43,12 @@ import Testing
                 break
             case .element, .slice, .lookup, .contains, .exists, .all, .filter, .startsWith, .minimum, .maximum: break
             case .containsSequence, .range, .localizedStandardContains, .compareStrings, .matches, .isKind, .cast,
-                .onModels:
+                .start, .onModels:
                 break
             }
         }
         let names = Set(Self.all.compactMap { Mirror(reflecting: $0).children.first?.label })
-        #expect(names.count == 39, "\(names.sorted())")
+        #expect(names.count == 40, "\(names.sorted())")
     }
 
     @Test(arguments: all) func expressionsComeBack(_ expression: QueryExpression) throws {

@@ -71,7 +71,7 @@ extension ReferenceWork {
             var group = 0
             var form: [StoredValue] = []
             if !query.keys.isEmpty {
-                let keys = try query.keys.map { try evaluator.sortKey($0, record) }
+                let keys = try query.keys.map { try evaluator.sortKey(steps.groupExpression($0), record) }
                 form = steps.groupKey.map { keys.map($0) } ?? keys
                 group = groups.number(of: form)
                 if steps.groupKey != nil, written[form] == nil { written[form] = keys }

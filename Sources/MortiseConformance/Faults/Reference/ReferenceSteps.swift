@@ -276,6 +276,8 @@ struct ReferenceSteps: Sendable {
     var addend: @Sendable (StoredValue, AggregateFunction) -> StoredValue = { value, _ in value }
     /// The groups that the store answers with.
     var aggregated: @Sendable ([AggregateGroup], AggregateQuery) -> [AggregateGroup] = { groups, _ in groups }
+    /// An expression by which the store forms groups, in place of one that it is asked for.
+    var groupExpression: @Sendable (QueryExpression) -> QueryExpression = { $0 }
     /// A value by which the store forms groups.
     var groupKey: (@Sendable (StoredValue) -> StoredValue)?
     /// Values as conditions see them.

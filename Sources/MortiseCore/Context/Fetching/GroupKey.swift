@@ -3,10 +3,11 @@ public import Foundation
 /// A key by which models are grouped: see `ModelContext.groups`.
 ///
 /// Its values are those of attributes that are stored as they are, of enums by their raw values, models of to-one relationships, and
-/// optional ones of all these. For any other type, calculating throws `AggregateError.notStored`.
+/// optional ones of all these. For any other type, calculating throws `AggregateError.unusableKey`.
 public struct GroupKey<Model: PersistentModel, Value> {
     let lowered: () throws -> QueryExpression
-    private let text: String
+    /// The key as in source, for errors.
+    let text: String
 
     private init(_ text: String, _ lowered: @escaping () throws -> QueryExpression) {
         self.text = text
@@ -14,7 +15,8 @@ public struct GroupKey<Model: PersistentModel, Value> {
     }
 
     /// A property, also one of a related model: `.property(\.category?.name)`. A to-one relationship is a key as well: models that
-    /// lead to the same record are in one group, which has that model as its key.
+    /// lead to the same record are in one group, which has that model as its key. Such keys are in the order of the models'
+    /// identifiers, and enums in that of their raw values.
     public static func property(_ keyPath: KeyPath<Model, Value>) -> GroupKey {
         GroupKey(KeyPathText.named(keyPath)) {
             let expression = try AggregateError.lowering(keyPath, of: Model.self)
@@ -23,23 +25,28 @@ public struct GroupKey<Model: PersistentModel, Value> {
     }
 
     /// The value of an expression. `#Expression` accepts what `#Predicate` accepts.
-    public static func value(_ expression: Expression<Model, Value>) -> GroupKey {
-        GroupKey("an expression") {
+    public static func expression(_ expression: Expression<Model, Value>) -> GroupKey {
+        GroupKey("the expression") {
             var lowering = Lowering(root: expression.variable.key)
             do {
                 return try lowering.lower(expression.expression)
             } catch {
-                throw AggregateError.notLowered(
-                    entity: ModelLayout.of(Model.self).entityName,
-                    reason: (error as? NotLowerable)?.reason ?? "\(error)")
+                let reason = (error as? NotLowerable)?.reason ?? "\(error)"
+                throw AggregateError.unusableKey(
+                    entity: ModelLayout.of(Model.self).entityName, key: "the expression",
+                    reason: KeyPathText.named(reason))
             }
         }
     }
 
-    /// - Throws: `AggregateError.notStored` for values that no group can have.
+    /// - Throws: `AggregateError.unusableKey` for a type whose values no group can have.
     func value() throws -> GroupValue<Value> {
         if let value = GroupValue(Value.self) { return value }
-        throw AggregateError.notStored(entity: ModelLayout.of(Model.self).entityName, keyPath: text)
+        throw unusable("values of the type \(Value.self) are not stored as they are")
+    }
+
+    func unusable(_ reason: String) -> AggregateError {
+        .unusableKey(entity: ModelLayout.of(Model.self).entityName, key: text, reason: reason)
     }
 }
 

@@ -1,104 +1,167 @@
-/// Models that have their keys in common, and what was calculated of them.
-public struct ModelGroup<Key, Values> {
-    /// The key; a tuple of several.
-    public let key: Key
-    /// The results; a tuple of several.
-    public let values: Values
-}
-
-extension ModelGroup: Sendable where Key: Sendable, Values: Sendable {}
-
 extension ModelContext {
-    /// Calculates for each group of models with the same keys.
+    /// Calculates for each group of models with the same key.
     ///
-    ///     let months = try context.groups(expenses, by: \.account, \.category?.name, computing: .count, .sum(\.amount))
-    ///     for group in months { print(group.key.1 ?? "-", group.values.1) }
+    ///     let sums = try context.groups(
+    ///         expenses, by: \.category?.name, computing: .sum(\.amount), having: .sum(\.amount) > 100,
+    ///         sortedBy: [.descending(.sum(\.amount))], limit: 10)
+    ///     for group in sums { print(group.key ?? "-", group.values) }
     ///
-    /// Groups are in ascending order of their keys, the first key first and nil before all others. Values that are equal in a
-    /// predicate form one group, and all NaN form one. The descriptor's predicate, offset, limit and unsaved changes count as they
-    /// do in a fetch.
+    /// The other variants take several keys, several aggregates, and periods of dates and expressions as keys:
+    ///
+    ///     let months = try context.groups(
+    ///         expenses, by: .start(of: .month, \.date), .property(\.category?.name), computing: .count, .sum(\.amount))
+    ///     for group in months { print(group.key.0, group.key.1 ?? "-", group.values.1) }
+    ///
+    /// Groups that the order leaves equal are in ascending order of their keys, the first key first and nil before all others.
+    /// Values that are equal in a predicate form one group, and all NaN form one. The descriptor's predicate, offset, limit and
+    /// unsaved changes count as they do in a fetch. The store calculates where it can; what it finds is then chosen and ordered.
     /// - Parameters:
     ///   - descriptor: which models.
-    ///   - keys: properties as in `GroupKey.property(_:)`. The other variant takes dates by periods and expressions.
-    ///   - aggregates: what to calculate of each group.
-    ///   - isWanted: whether a group is part of the result; nil for all.
-    ///   - precedes: the order of the groups; nil for that of their keys.
+    ///   - key: a property as in `GroupKey.property(_:)`.
+    ///   - aggregate: what to calculate of each group.
+    ///   - condition: which groups are part of the result; nil for all.
+    ///   - order: the order of the groups; empty for that of their keys.
     ///   - limit: the most groups of the result, the first ones; nil for all.
     /// - Returns: the groups.
     /// - Throws: `AggregateError`; `QueryEvaluationError.arithmeticOverflow` for a sum that does not fit the property's type; what
-    ///   `fetch(_:)` and the closures throw.
-    public func groups<T: PersistentModel, each Key, each Value>(
-        _ descriptor: FetchDescriptor<T>, by keys: repeat KeyPath<T, each Key>,
-        computing aggregates: repeat Aggregate<T, each Value>,
-        having isWanted: ((ModelGroup<(repeat each Key), (repeat each Value)>) throws -> Bool)? = nil,
-        sortedBy precedes: (
-            (ModelGroup<(repeat each Key), (repeat each Value)>, ModelGroup<(repeat each Key), (repeat each Value)>)
-                throws
-                -> Bool
-        )? = nil,
-        limit: Int? = nil
-    ) throws -> [ModelGroup<(repeat each Key), (repeat each Value)>] {
+    ///   `fetch(_:)` throws.
+    public func groups<T: PersistentModel, Key, Value>(
+        _ descriptor: FetchDescriptor<T>, by key: KeyPath<T, Key>, computing aggregate: Aggregate<T, Value>,
+        having condition: GroupCondition<T>? = nil, sortedBy order: [GroupOrder<T>] = [], limit: Int? = nil
+    ) throws -> ModelGroups<Key, Value> {
         try groups(
-            descriptor, by: repeat GroupKey<T, each Key>.property(each keys), computing: repeat each aggregates,
-            having: isWanted, sortedBy: precedes, limit: limit)
+            descriptor, by: GroupKey.property(key), computing: aggregate, having: condition, sortedBy: order,
+            limit: limit)
     }
 
-    /// Calculates for each group of models with the same keys, which may be periods of a calendar and expressions.
-    ///
-    ///     let months = try context.groups(
-    ///         expenses, by: .start(of: .month, \.date), .property(\.category?.name), computing: .sum(\.amount),
-    ///         having: { $0.values > 100 }, sortedBy: { $0.values > $1.values }, limit: 10)
-    ///
-    /// - Parameters:
-    ///   - descriptor: which models.
-    ///   - keys: what the models of a group have in common.
-    ///   - aggregates: what to calculate of each group.
-    ///   - isWanted: whether a group is part of the result; nil for all.
-    ///   - precedes: the order of the groups; nil for that of their keys.
-    ///   - limit: the most groups of the result, the first ones; nil for all.
-    /// - Returns: the groups.
-    /// - Throws: as the variant for properties.
+    /// See `groups(_:by:computing:having:sortedBy:limit:)`.
+    public func groups<T: PersistentModel, Key, each Value>(
+        _ descriptor: FetchDescriptor<T>, by key: KeyPath<T, Key>,
+        computing aggregates: repeat Aggregate<T, each Value>, having condition: GroupCondition<T>? = nil,
+        sortedBy order: [GroupOrder<T>] = [], limit: Int? = nil
+    ) throws -> ModelGroups<Key, (repeat each Value)> {
+        try groups(
+            descriptor, by: GroupKey.property(key), computing: repeat each aggregates, having: condition,
+            sortedBy: order, limit: limit)
+    }
+
+    /// See `groups(_:by:computing:having:sortedBy:limit:)`.
+    public func groups<T: PersistentModel, each Key, Value>(
+        _ descriptor: FetchDescriptor<T>, by keys: repeat KeyPath<T, each Key>,
+        computing aggregate: Aggregate<T, Value>, having condition: GroupCondition<T>? = nil,
+        sortedBy order: [GroupOrder<T>] = [], limit: Int? = nil
+    ) throws -> ModelGroups<(repeat each Key), Value> {
+        try groups(
+            descriptor, by: repeat GroupKey<T, each Key>.property(each keys), computing: aggregate, having: condition,
+            sortedBy: order, limit: limit)
+    }
+
+    /// See `groups(_:by:computing:having:sortedBy:limit:)`.
+    public func groups<T: PersistentModel, each Key, each Value>(
+        _ descriptor: FetchDescriptor<T>, by keys: repeat KeyPath<T, each Key>,
+        computing aggregates: repeat Aggregate<T, each Value>, having condition: GroupCondition<T>? = nil,
+        sortedBy order: [GroupOrder<T>] = [], limit: Int? = nil
+    ) throws -> ModelGroups<(repeat each Key), (repeat each Value)> {
+        try groups(
+            descriptor, by: repeat GroupKey<T, each Key>.property(each keys), computing: repeat each aggregates,
+            having: condition, sortedBy: order, limit: limit)
+    }
+
+    /// See `groups(_:by:computing:having:sortedBy:limit:)`.
+    public func groups<T: PersistentModel, Key, Value>(
+        _ descriptor: FetchDescriptor<T>, by key: GroupKey<T, Key>, computing aggregate: Aggregate<T, Value>,
+        having condition: GroupCondition<T>? = nil, sortedBy order: [GroupOrder<T>] = [], limit: Int? = nil
+    ) throws -> ModelGroups<Key, Value> {
+        let value = try key.value()
+        return try groups(
+            descriptor, try lowered(key), try AggregateList(T.self, aggregate), condition, order, limit
+        ) { stored, results in
+            ModelGroup(key: try stored.next(key, value), values: try results.next(aggregate))
+        }
+    }
+
+    /// See `groups(_:by:computing:having:sortedBy:limit:)`.
+    public func groups<T: PersistentModel, Key, each Value>(
+        _ descriptor: FetchDescriptor<T>, by key: GroupKey<T, Key>,
+        computing aggregates: repeat Aggregate<T, each Value>, having condition: GroupCondition<T>? = nil,
+        sortedBy order: [GroupOrder<T>] = [], limit: Int? = nil
+    ) throws -> ModelGroups<Key, (repeat each Value)> {
+        let value = try key.value()
+        return try groups(
+            descriptor, try lowered(key), try AggregateList(T.self, repeat each aggregates), condition, order, limit
+        ) { stored, results in
+            ModelGroup(key: try stored.next(key, value), values: (repeat try results.next(each aggregates)))
+        }
+    }
+
+    /// See `groups(_:by:computing:having:sortedBy:limit:)`.
+    public func groups<T: PersistentModel, each Key, Value>(
+        _ descriptor: FetchDescriptor<T>, by keys: repeat GroupKey<T, each Key>,
+        computing aggregate: Aggregate<T, Value>, having condition: GroupCondition<T>? = nil,
+        sortedBy order: [GroupOrder<T>] = [], limit: Int? = nil
+    ) throws -> ModelGroups<(repeat each Key), Value> {
+        let values = (repeat try (each keys).value())
+        return try groups(
+            descriptor, try lowered(repeat each keys), try AggregateList(T.self, aggregate), condition, order, limit
+        ) { stored, results in
+            ModelGroup(key: (repeat try stored.next(each keys, each values)), values: try results.next(aggregate))
+        }
+    }
+
+    /// See `groups(_:by:computing:having:sortedBy:limit:)`.
     public func groups<T: PersistentModel, each Key, each Value>(
         _ descriptor: FetchDescriptor<T>, by keys: repeat GroupKey<T, each Key>,
-        computing aggregates: repeat Aggregate<T, each Value>,
-        having isWanted: ((ModelGroup<(repeat each Key), (repeat each Value)>) throws -> Bool)? = nil,
-        sortedBy precedes: (
-            (ModelGroup<(repeat each Key), (repeat each Value)>, ModelGroup<(repeat each Key), (repeat each Value)>)
-                throws
-                -> Bool
-        )? = nil,
-        limit: Int? = nil
-    ) throws -> [ModelGroup<(repeat each Key), (repeat each Value)>] {
+        computing aggregates: repeat Aggregate<T, each Value>, having condition: GroupCondition<T>? = nil,
+        sortedBy order: [GroupOrder<T>] = [], limit: Int? = nil
+    ) throws -> ModelGroups<(repeat each Key), (repeat each Value)> {
         let values = (repeat try (each keys).value())
-        let functions = try AggregateList(T.self, repeat each aggregates)
-        let found = try state.aggregate(descriptor, by: try Self.lowered(repeat each keys), functions.lowered)
-        var groups: [ModelGroup<(repeat each Key), (repeat each Value)>] = []
-        for group in found {
-            var stored = StoredKeys(group.keys, state)
-            var results = AggregateValues(group.values)
-            let made = ModelGroup(
-                key: (repeat try stored.next(each values)), values: (repeat try results.next(each aggregates)))
-            if try isWanted?(made) ?? true { groups.append(made) }
+        return try groups(
+            descriptor, try lowered(repeat each keys), try AggregateList(T.self, repeat each aggregates), condition,
+            order, limit
+        ) { stored, results in
+            ModelGroup(
+                key: (repeat try stored.next(each keys, each values)),
+                values: (repeat try results.next(each aggregates)))
         }
-        if let precedes { try groups.sort(by: precedes) }
-        return limit.map { Array(groups.prefix(max($0, 0))) } ?? groups
+    }
+
+    private func groups<T: PersistentModel, Key, Values>(
+        _ descriptor: FetchDescriptor<T>, _ keys: [QueryExpression], _ functions: AggregateList,
+        _ condition: GroupCondition<T>?, _ order: [GroupOrder<T>], _ limit: Int?,
+        _ made: (inout StoredKeys, inout AggregateValues) throws -> ModelGroup<Key, Values>
+    ) throws -> ModelGroups<Key, Values> {
+        let selection = try GroupSelection(functions.lowered, having: condition, sortedBy: order, limit: limit)
+        let found = try selection(state.aggregate(descriptor, by: keys, selection.functions))
+        return ModelGroups(
+            try found.map { group in
+                var stored = StoredKeys(group.keys, state)
+                var results = AggregateValues(group.values)
+                return try made(&stored, &results)
+            })
     }
 
     /// Calculates, and reports how: whether the store did it, and how many rows it looked at.
     /// - Throws: what `groups` throws.
+    public func explainGroups<T: PersistentModel, each Key, each Value>(
+        _ descriptor: FetchDescriptor<T>, by keys: repeat KeyPath<T, each Key>,
+        computing aggregates: repeat Aggregate<T, each Value>
+    ) throws -> FetchExplanation {
+        try explainGroups(
+            descriptor, by: repeat GroupKey<T, each Key>.property(each keys), computing: repeat each aggregates)
+    }
+
+    /// See the variant for properties.
     public func explainGroups<T: PersistentModel, each Key, each Value>(
         _ descriptor: FetchDescriptor<T>, by keys: repeat GroupKey<T, each Key>,
         computing aggregates: repeat Aggregate<T, each Value>
     ) throws -> FetchExplanation {
         repeat _ = try (each keys).value()
         return try state.explain(
-            descriptor, by: try Self.lowered(repeat each keys),
-            try AggregateList(T.self, repeat each aggregates).lowered)
+            descriptor, by: try lowered(repeat each keys), try AggregateList(T.self, repeat each aggregates).lowered)
     }
 
-    private static func lowered<T: PersistentModel, each Key>(
-        _ keys: repeat GroupKey<T, each Key>
-    ) throws -> [QueryExpression] {
+    private func lowered<T: PersistentModel, each Key>(_ keys: repeat GroupKey<T, each Key>) throws -> [QueryExpression]
+    {
         var lowered: [QueryExpression] = []
         for key in repeat each keys { lowered.append(try key.lowered()) }
         return lowered
@@ -108,19 +171,23 @@ extension ModelContext {
 /// The keys of a group, taken one after the other.
 private struct StoredKeys {
     private let keys: [StoredValue]
-    private let models: any ModelFinding
+    private let state: ContextState
     private var place = 0
 
-    init(_ keys: [StoredValue], _ models: any ModelFinding) {
+    init(_ keys: [StoredValue], _ state: ContextState) {
         self.keys = keys
-        self.models = models
+        self.state = state
     }
 
-    mutating func next<Value>(_ value: GroupValue<Value>) throws -> Value {
-        guard place < keys.count, let made = value(keys[place], models) else {
-            throw QueryEvaluationError.unfit(expression: "key \(place + 1) of a group")
-        }
+    /// - Throws: `AggregateError.unusableKey`; why a related model cannot be read.
+    mutating func next<T, Value>(_ key: GroupKey<T, Value>, _ value: GroupValue<Value>) throws -> Value {
+        guard place < keys.count else { throw key.unusable("the store returned a group without it") }
+        let stored = keys[place]
         place += 1
+        // A damaged record is an error of this call, not of the next one.
+        guard let made = try state.resolving({ value(stored, state) }) else {
+            throw key.unusable("\(stored) is no value of \(Value.self)")
+        }
         return made
     }
 }

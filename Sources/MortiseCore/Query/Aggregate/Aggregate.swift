@@ -127,8 +127,9 @@ extension Aggregate {
 public enum AggregateError: Error, Hashable, Sendable {
     /// The key path does not lead to a property that is stored as it is: the property is computed or transformable.
     case notStored(entity: String, keyPath: String)
-    /// An expression by which models are to be grouped is nothing that a store could be asked.
-    case notLowered(entity: String, reason: String)
+    /// Models cannot be grouped by a key: its type is not stored as it is, an expression is nothing that a store could be asked,
+    /// or a group's stored key is no value of the key's type.
+    case unusableKey(entity: String, key: String, reason: String)
     /// A store's aggregate differs from the result for its rows. Detected only if `verifiesPushDown` is on.
     case falseResult(adapter: String, expected: String, found: String)
 
@@ -148,8 +149,8 @@ extension AggregateError: CustomStringConvertible, SwiftDataErrorConvertible {
         switch self {
         case .notStored(let entity, let keyPath):
             "\(keyPath) is not a stored property of \(entity). Fetch the models and calculate from them."
-        case .notLowered(let entity, let reason):
-            "\(entity) cannot be grouped by the expression, because \(reason). Store the value in a property."
+        case .unusableKey(let entity, let key, let reason):
+            "\(entity) cannot be grouped by \(key): \(reason). Group by a stored property that has the value."
         case .falseResult(let adapter, let expected, let found):
             "\(adapter) calculated \(found) where its rows give \(expected)."
         }

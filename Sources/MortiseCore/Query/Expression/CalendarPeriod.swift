@@ -3,7 +3,8 @@ import Synchronization
 
 /// The periods of one length in a calendar, such as its months: each date lies in one of them.
 ///
-/// The calendar's time zone, first weekday and days of a year's first week count. Two are equal if their calendars are.
+/// The calendar's time zone, first weekday and days of a year's first week count. They are fixed when the periods are made: a
+/// calendar that follows the user's settings does not, and the periods mean the same in another process.
 public struct CalendarPeriod: Sendable {
     /// The length of a period.
     public enum Unit: String, Sendable, Hashable, Codable, CaseIterable {
@@ -17,10 +18,14 @@ public struct CalendarPeriod: Sendable {
     public let calendar: Calendar
     private let known = KnownPeriods()
 
-    /// The periods of a calendar.
+    /// The periods of a calendar, as it is now.
     public init(_ unit: Unit, in calendar: Calendar) {
         self.unit = unit
-        self.calendar = calendar
+        var fixed = Calendar(identifier: calendar.identifier)
+        fixed.timeZone = TimeZone(identifier: calendar.timeZone.identifier) ?? calendar.timeZone
+        fixed.firstWeekday = calendar.firstWeekday
+        fixed.minimumDaysInFirstWeek = calendar.minimumDaysInFirstWeek
+        self.calendar = fixed
     }
 
     /// The beginning of the period in which a date lies. A date that is not a number, or is more than 6,000 years away, is the
@@ -28,8 +33,10 @@ public struct CalendarPeriod: Sendable {
     public func start(of date: Date) -> Date {
         let seconds = date.timeIntervalSinceReferenceDate
         guard abs(seconds) < Self.reach else { return date }
-        return known.start(of: seconds) {
-            calendar.dateInterval(of: unit.component, for: date).map { ($0.start, $0.end) }
+        return known.start(of: seconds) { seconds in
+            calendar.dateInterval(of: unit.component, for: Date(timeIntervalSinceReferenceDate: seconds)).map {
+                ($0.start.timeIntervalSinceReferenceDate, $0.end.timeIntervalSinceReferenceDate)
+            }
         } ?? date
     }
 
@@ -63,23 +70,60 @@ extension CalendarPeriod: Hashable {
     }
 }
 
+// Not the calendar's own coding: it may code the current calendar as "current", which is another one where it is decoded.
 extension CalendarPeriod: Codable {
-    private enum CodingKeys: CodingKey { case unit, calendar }
+    private enum CodingKeys: CodingKey { case unit, calendar, zone, firstWeekday, minimumDaysInFirstWeek }
+
+    private static let names: [(identifier: Calendar.Identifier, name: String)] = [
+        (.buddhist, "buddhist"), (.chinese, "chinese"), (.coptic, "coptic"),
+        (.ethiopicAmeteAlem, "ethiopic-amete-alem"),
+        (.ethiopicAmeteMihret, "ethiopic"), (.gregorian, "gregorian"), (.hebrew, "hebrew"), (.indian, "indian"),
+        (.islamic, "islamic"), (.islamicCivil, "islamic-civil"), (.islamicTabular, "islamic-tbla"),
+        (.islamicUmmAlQura, "islamic-umalqura"), (.iso8601, "iso8601"), (.japanese, "japanese"), (.persian, "persian"),
+        (.republicOfChina, "roc"),
+    ]
 
     /// Decodes unit and calendar.
-    /// - Throws: what the decoder throws.
+    /// - Throws: `DecodingError` for a calendar or a time zone that this system does not know, and for days of the week that there
+    ///   are not.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            try container.decode(Unit.self, forKey: .unit), in: try container.decode(Calendar.self, forKey: .calendar))
+        func wrong(_ key: CodingKeys, _ text: String) -> DecodingError {
+            .dataCorruptedError(forKey: key, in: container, debugDescription: text)
+        }
+        let name = try container.decode(String.self, forKey: .calendar)
+        guard let identifier = Self.names.first(where: { $0.name == name })?.identifier else {
+            throw wrong(.calendar, "No calendar is called \(name.debugDescription).")
+        }
+        let zoneName = try container.decode(String.self, forKey: .zone)
+        guard let zone = TimeZone(identifier: zoneName) else {
+            throw wrong(.zone, "No time zone is called \(zoneName.debugDescription).")
+        }
+        var calendar = Calendar(identifier: identifier)
+        calendar.timeZone = zone
+        for (key, set) in [
+            (CodingKeys.firstWeekday, \Calendar.firstWeekday), (.minimumDaysInFirstWeek, \.minimumDaysInFirstWeek),
+        ] {
+            let number = try container.decode(Int.self, forKey: key)
+            guard (1...7).contains(number) else { throw wrong(key, "Expected 1 to 7, found \(number).") }
+            calendar[keyPath: set] = number
+        }
+        self.init(try container.decode(Unit.self, forKey: .unit), in: calendar)
     }
 
     /// Encodes unit and calendar.
-    /// - Throws: what the encoder throws.
+    /// - Throws: `EncodingError` for a calendar that Foundation had not when this was written; what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
+        guard let name = Self.names.first(where: { $0.identifier == calendar.identifier })?.name else {
+            throw EncodingError.invalidValue(
+                calendar, .init(codingPath: encoder.codingPath, debugDescription: "\(calendar) has no name."))
+        }
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(unit, forKey: .unit)
-        try container.encode(calendar, forKey: .calendar)
+        try container.encode(name, forKey: .calendar)
+        try container.encode(calendar.timeZone.identifier, forKey: .zone)
+        try container.encode(calendar.firstWeekday, forKey: .firstWeekday)
+        try container.encode(calendar.minimumDaysInFirstWeek, forKey: .minimumDaysInFirstWeek)
     }
 }
 
@@ -101,7 +145,8 @@ private final class KnownPeriods: Sendable {
     /// More are forgotten: hours of many years would fill the memory.
     private static let most = 4_096
 
-    func start(of seconds: Double, calculating interval: () -> (start: Date, end: Date)?) -> Date? {
+    /// - Parameter interval: the beginning of the period of a time, and that of the next one.
+    func start(of seconds: Double, calculating interval: (Double) -> (first: Double, behind: Double)?) -> Date? {
         let found = known.withLock { known -> Double? in
             if known.last < known.starts.count, known.starts[known.last] <= seconds, seconds < known.ends[known.last] {
                 return known.starts[known.last]
@@ -112,10 +157,12 @@ private final class KnownPeriods: Sendable {
             return known.starts[place]
         }
         if let found { return Date(timeIntervalSinceReferenceDate: found) }
-        guard let (start, end) = interval() else { return nil }
-        let (first, behind) = (start.timeIntervalSinceReferenceDate, end.timeIntervalSinceReferenceDate)
-        // Where clocks are turned, a calendar may give an interval that does not have the date.
-        guard first <= seconds, seconds < behind else { return start }
+        guard let (first, behind) = interval(seconds) else { return nil }
+        // Where clocks are turned and where eras begin, a calendar gives intervals that overlap, or lack the date that they are
+        // of. Such a one says nothing of other dates.
+        guard first <= seconds, seconds < behind, interval(first)?.first == first,
+            interval(behind.nextDown)?.first == first
+        else { return Date(timeIntervalSinceReferenceDate: first) }
         known.withLock { known in
             if known.starts.count >= Self.most { known = Known() }
             let place = Self.place(of: first, in: known.starts)
@@ -125,7 +172,7 @@ private final class KnownPeriods: Sendable {
             known.ends.insert(behind, at: place)
             known.last = place
         }
-        return start
+        return Date(timeIntervalSinceReferenceDate: first)
     }
 
     /// How many starts are at or before a time.

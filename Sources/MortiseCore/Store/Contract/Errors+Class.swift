@@ -19,10 +19,10 @@ extension QueryPlanError: ClassifiedStoreError {
 }
 
 extension AggregateError: ClassifiedStoreError {
-    /// `usage` for a property that is not stored and an expression that no store takes; `unsupported` for an adapter that does not do what it claims.
+    /// `usage` for what cannot be aggregated; `unsupported` for an adapter that does not do what it claims.
     public var errorClass: StoreErrorClass {
         switch self {
-        case .notStored, .notLowered: .usage
+        case .notStored, .unusableKey: .usage
         case .falseResult: .unsupported
         }
     }

@@ -19,9 +19,11 @@ public protocol QueryableDataStore: DataStore {
     /// Aggregates the records of a query. The framework asks only for records that the store's plan selects with every
     /// condition claimed as exact, and only while the context has no unsaved changes that count.
     /// - Parameters:
-    ///   - query: what to aggregate, and how.
+    ///   - query: what to aggregate, and how. Its keys may be any expressions, such as the identifier of a related record and the
+    ///     month of a date (`QueryExpression.start`).
     ///   - version: the version of a versioned store to read; nil for a store without versions.
-    /// - Returns: the groups; nil, which is the default, if the store leaves the aggregation to the framework.
+    /// - Returns: the groups; nil, which is the default, if the store leaves the aggregation to the framework, as it has to
+    ///   where it does not know a key.
     /// - Throws: `QueryEvaluationError`; the store's errors.
     func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer?
 

@@ -145,7 +145,7 @@ private final class KnownPeriods: Sendable {
     /// More are forgotten: hours of many years would fill the memory.
     private static let most = 4_096
 
-    /// - Parameter interval: the beginning of the period of a time, and that of the next one.
+    /// The beginning of the period of a time; `interval` gives that, and the beginning of the next one.
     func start(of seconds: Double, calculating interval: (Double) -> (first: Double, behind: Double)?) -> Date? {
         let found = known.withLock { known -> Double? in
             if known.last < known.starts.count, known.starts[known.last] <= seconds, seconds < known.ends[known.last] {

@@ -6,7 +6,7 @@ public import MortiseEngine
 extension CSVConfiguration: ReplaceableConfiguration {
     public func storedSchema() throws -> StoredSchema? {
         guard FileManager.default.fileExists(atPath: folder.path) else { return nil }
-        let latest = try latest()
+        let latest = try CSVStore.latest(in: folder)
         if latest == 0 { return nil }
         let files = folder.appending(path: "\(latest)")
         do {
@@ -15,15 +15,9 @@ extension CSVConfiguration: ReplaceableConfiguration {
             }
         } catch {
             // Another program may have saved meanwhile.
-            if try self.latest() == latest { throw error }
+            if try CSVStore.latest(in: folder) == latest { throw error }
             return try storedSchema()
         }
-    }
-
-    /// The number of the latest save; 0 before any. No save gives the largest number.
-    func latest() throws -> Int {
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        return names.compactMap { Int($0) }.filter { $0 < .max }.max() ?? 0
     }
 
     public func sibling() throws -> CSVConfiguration {
@@ -34,7 +28,8 @@ extension CSVConfiguration: ReplaceableConfiguration {
     }
 
     public func replace(with sibling: CSVConfiguration, keepingCopy keepsCopy: Bool) throws {
-        let (old, new) = (try latest(), try sibling.latest())
+        let (old, new) = (try CSVStore.latest(in: folder), try CSVStore.latest(in: sibling.folder))
+        guard old < .max else { throw CSVError.damaged("\(old)") }
         try FileManager.default.moveItem(
             at: sibling.folder.appending(path: "\(new)"), to: folder.appending(path: "\(old + 1)"))
         // From here on nothing can fail any more. An older generation is a copy that nobody opens.

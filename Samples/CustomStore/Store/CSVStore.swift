@@ -18,13 +18,7 @@ public enum CSVError: Error, ClassifiedStoreError {
     /// The file of that name is not as it was written.
     case damaged(String)
 
-    public var errorClass: StoreErrorClass {
-        switch self {
-        case .locked: .locked
-        case .damaged: .damaged
-        }
-    }
-
+    public var errorClass: StoreErrorClass { if case .locked = self { .locked } else { .damaged } }
     public var description: String {
         switch self {
         case .locked: "The folder is open elsewhere. Close it there first."
@@ -73,7 +67,7 @@ public final class CSVStore: DataStore {
         self.configuration = configuration
         self.schema = schema
         lock = try FolderLock(configuration.folder)
-        generation = try configuration.latest()
+        generation = try Self.latest(in: configuration.folder)
         let folder = configuration.folder.appending(path: "\(generation)")
         var texts: [String: [[String?]]] = [:]
         for (name, length) in generation == 0 ? [:] : try Self.lengths(in: folder) {
@@ -82,6 +76,12 @@ public final class CSVStore: DataStore {
             texts[name] = try CSV.rows(of: data, named: name)
         }
         table = try SnapshotTable(schema.stored, texts: texts)
+    }
+
+    /// The number of the latest save; 0 before any.
+    static func latest(in folder: URL) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap { Int($0) }.filter { $0 > 0 }.max()
+            ?? 0
     }
 
     /// The first row says how many there are.
@@ -107,6 +107,7 @@ public final class CSVStore: DataStore {
 
     func write<R>(_ change: (inout SnapshotTable) throws -> R) throws -> R {
         guard lock != nil else { throw CSVError.locked }
+        guard generation < .max else { throw CSVError.damaged("\(generation)") }
         var changed = table
         let result = try change(&changed)
         let (files, folder) = (FileManager.default, configuration.folder)

@@ -25,8 +25,8 @@ extension JSONFileConfiguration: MigratableConfiguration {
             free: try fileSystem.freeSpace(at: path))
     }
 
-    /// Takes the lock of the file and reads it. The new text replaces the file in one step; before that, a copy of the file is kept
-    /// beside it as `NAME.schema-VERSION-NUMBER`.
+    /// Takes the lock of the file and reads it. What is prepared is the whole new text, in a temporary file, and a copy of the old file
+    /// that stays beside it as `NAME.schema-VERSION-NUMBER`; the switch is a renaming.
     /// - Throws: `MigrationError.openElsewhere`; as opening the store does.
     public func beginMigration() throws -> any StoreMigration {
         let engine = try openingUnderStoredSchema { stored in
@@ -45,15 +45,19 @@ extension JSONFileConfiguration: MigratableConfiguration {
         let adapter = EngineMigration.Adapter(
             // The new file has the result whole.
             note: { _ in },
-            write: { outcome in
+            prepare: { outcome in
                 guard let file = engine.sink as? JSONFile else { throw DataStoreError.unsupportedFeature }
-                let copy = try file.replace(with: outcome)
-                if !outcome.loss.isEmpty {
-                    StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
-                }
-                if let most = outcome.mostCopies {
-                    SchemaChangeover.removeCopies(of: file.path, except: most, newest: copy, in: fileSystem)
-                }
+                let (copy, prepared) = try file.prepare(outcome)
+                return .init(
+                    commit: {
+                        try file.commit(prepared, keeping: copy)
+                        if !outcome.loss.isEmpty {
+                            StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
+                        }
+                        if let most = outcome.mostCopies {
+                            SchemaChangeover.removeCopies(of: file.path, except: most, newest: copy, in: fileSystem)
+                        }
+                    }, discard: { file.discard(prepared, copy: copy) })
             },
             release: { try? OpenJSONFiles.shared.close(engine) })
         return EngineMigration(of: engine.version, named: name, adapter)

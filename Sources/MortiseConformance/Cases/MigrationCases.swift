@@ -364,6 +364,37 @@ extension ConformanceCase {
             try world.expectVersion1()
         },
         migration(
+            "prepared", "What is prepared shows to nobody, and can be abandoned; the switch alone makes it so.",
+            hint: "prepare(keepingCopy:atMost:) replaces the records, or commit() does what belongs there."
+        ) { c, world in
+            guard let configuration = try c.configuration() as? any MigratableConfiguration else {
+                throw c.failure(expected: "a configuration that can be migrated", found: "another")
+            }
+            let second = Schema(versionedSchema: Fleet.Version2.self)
+            let request = MigrationRequest(schemas: [Schema(versionedSchema: Fleet.Version1.self), second])
+            c.note("begin a migration to version 2 and commit it unprepared")
+            let unprepared = try configuration.beginMigration(request)
+            defer { unprepared.abandon() }
+            try unprepared.adapt(to: second.stored)
+            try c.expectError("an error: nothing was prepared") { try unprepared.commit() }
+            unprepared.abandon()
+            try world.expectVersion1()
+            for commits in [false, true] {
+                c.note("begin a migration to version 2 and prepare it")
+                let migration = try configuration.beginMigration(request)
+                defer { migration.abandon() }
+                try migration.adapt(to: second.stored)
+                try migration.prepare(keepingCopy: false, atMost: nil)
+                try c.expect(
+                    try configuration.storedSchema()?.version.description, is: "1.0.0",
+                    "the version that is stored when the next one is prepared:")
+                c.note(commits ? "commit" : "abandon")
+                if commits { try migration.commit() } else { migration.abandon() }
+                if !commits { try world.expectVersion1() }
+            }
+            try world.open(Fleet.Version2.self, nil) { try world.expectVersion2($0) }
+        },
+        migration(
             "while-open", "A storage that is open is not migrated; its user reads and saves as before.",
             hint: "The records are exchanged under an open store."
         ) { c, world in

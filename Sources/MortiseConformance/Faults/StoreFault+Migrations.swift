@@ -57,6 +57,15 @@ extension StoreFault {
         migrating("commits-each-stage", "stores what each stage comes to, before the last one has succeeded") {
             $0.writesAtOnce = true
         },
+        migrating("switches-in-preparing", "replaces the records where it is to make them durable beside the old ones")
+        {
+            $0.switchesEarly = true
+        },
+        migrating(
+            "prepares-nothing", "does all of the writing in the switch, where other stores may have switched before"
+        ) {
+            $0.preparesNothing = true
+        },
         migrating("forgets-what-stages-save", "goes on from the last version, without what code has saved since") {
             $0.forgetsSaves = true
         },

@@ -67,7 +67,7 @@ public struct MigrationProgress: Sendable, Hashable {
         case mapping
         /// Code of the stage runs. It goes at its own speed, so that nothing is counted.
         case code
-        /// The outcome is made durable; it cannot be cancelled any more.
+        /// The outcome is made durable. Cancelling is looked at between stores, and a last time before the first of them is replaced.
         case writing
     }
 

@@ -3,9 +3,10 @@ import Logging
 
 /// Brings stores to the schemas that they are to be opened with, by the stages of a plan.
 extension ModelContainer {
-    /// Carries out what is due: nothing is replaced before the stages of all stores have succeeded.
+    /// Carries out what is due: nothing is replaced before the stages of all stores have succeeded and their outcomes are durable.
     /// - Throws: `MigrationError`; `CancellationError` before the first store is replaced; the stores' own errors. No store was changed
-    ///   then, unless the error comes from replacing one.
+    ///   then, unless the error comes from the switch of one: stores before it are at the new version, those after it at the old one, and
+    ///   the next opening goes on with these.
     static func migrate(
         _ configurations: [any DataStoreConfiguration], to schema: Schema,
         _ plan: (any SchemaMigrationPlan.Type)?, _ logger: Logger
@@ -34,11 +35,18 @@ extension ModelContainer {
                 meters.append(meter)
             }
         }
-        // The last code may have run for long. Once one store is replaced, the others follow.
+        // What can fail, fails before the first store is replaced.
+        for (migration, meter) in zip(ready, meters) {
+            // The last code may have run for long, and so may the writing of the store before.
+            try MigrationMeter.Reporting.checkCancellation()
+            try meter.begin(.writing)
+            try migration.prepare(
+                keepingCopy: options.copies == .always, atMost: options.mostCopies.map { max(0, $0) })
+        }
+        // Once one store is replaced, the others follow.
         if !ready.isEmpty { try MigrationMeter.Reporting.checkCancellation() }
         for (migration, meter) in zip(ready, meters) {
-            try meter.begin(.writing)
-            try migration.commit(keepingCopy: options.copies == .always, atMost: options.mostCopies.map { max(0, $0) })
+            try migration.commit()
             meter.end()
         }
     }

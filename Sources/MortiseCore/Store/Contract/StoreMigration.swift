@@ -85,8 +85,15 @@ public struct MigrationSpace: Sendable, Hashable {
 /// A migration of one store, from the version that is stored to one that replaces it at once.
 ///
 /// A container calls the methods from one thread, in this order: stores of the version in between and `adapt(to:)` as the stages
-/// require, then `commit(keepingCopy:atMost:)` or `abandon()`. Whatever happens before `commit(keepingCopy:atMost:)` returns, the process's death
-/// included, the store is as it was; if it throws, it is as it was or as it was to be, and opening it again tells.
+/// require, then `prepare(keepingCopy:atMost:)` and `commit()`. `abandon()` ends a migration at any point before `commit()`. Whatever
+/// happens before `commit()` is called, the process's death included, the store is as it was. While `commit()` runs, and if it throws,
+/// the store is as it was or as it was to be, whole, and opening it again tells.
+///
+/// Writing takes two steps because a container may have several stores to bring along. It prepares all of them before it commits any, so
+/// that a full disk, or a value that a store cannot take, is found while all are as they were. There is no common transaction: what is
+/// left between the first `commit()` and the last is short, but a process that dies there leaves some stores at the new version and
+/// others at the old one. The next opening takes those along, and leaves alone what is done; nothing is lost, and no stage runs twice on
+/// a store. Code that works on one store must not rely on another one being at the same version.
 public protocol StoreMigration: AnyObject {
     /// The schema that the store holds.
     var storedSchema: StoredSchema { get }
@@ -131,15 +138,22 @@ public protocol StoreMigration: AnyObject {
     /// so. What it throws ends the call, which throws it.
     var advance: (_ records: Int) throws -> Void { get set }
 
-    /// Replaces what is stored, durably, and lets others open the store again.
+    /// Does all of the writing that can fail, so that `commit()` has nothing left to do but the switch: makes the outcome durable where
+    /// nobody looks for it, and the copy of the store as it was. The store stays as it was, for everybody. Nothing can be changed in the
+    /// migration afterwards; it can be committed or abandoned. What is left if the process dies is removed by the next opening.
     /// - Parameters:
     ///   - keepsCopy: whether a copy of the store as it was is to stay, also where nothing is lost.
-    ///   - most: how many copies of the store stay beside it when all is done, the newest ones; nil for all. What is in use or cannot
+    ///   - most: how many copies of the store stay beside it after `commit()`, the newest ones; nil for all. What is in use or cannot
     ///     be removed stays as well.
-    /// - Throws: why nothing was replaced, or why it is not known whether it was.
-    func commit(keepingCopy keepsCopy: Bool, atMost most: Int?) throws
+    /// - Throws: why the outcome cannot be stored. The migration can only be abandoned then.
+    func prepare(keepingCopy keepsCopy: Bool, atMost most: Int?) throws
 
-    /// Leaves the store as it was, and lets others open it again. Does nothing after `commit(keepingCopy:atMost:)`.
+    /// Puts what was prepared into the place of what is stored, durably and in one step, and lets others open the store again.
+    /// - Throws: `DataStoreError.unsupportedFeature` if nothing was prepared; why nothing was replaced, or why it is not known whether it
+    ///   was. Others can open the store in any case.
+    func commit() throws
+
+    /// Leaves the store as it was, removes what was prepared, and lets others open the store again. Does nothing after `commit()`.
     func abandon()
 }
 
@@ -153,9 +167,6 @@ extension StoreMigration {
     /// `adapt(to:converting:)` where no value was converted.
     @discardableResult
     public func adapt(to schema: StoredSchema) throws -> SchemaLoss { try adapt(to: schema, converting: [:]) }
-
-    /// `commit(keepingCopy:atMost:)` where all copies stay.
-    public func commit(keepingCopy keepsCopy: Bool) throws { try commit(keepingCopy: keepsCopy, atMost: nil) }
 }
 
 /// The author of what migrations change, in histories.

@@ -395,6 +395,46 @@ extension ConformanceCase {
             try world.open(Fleet.Version2.self, nil) { try world.expectVersion2($0) }
         },
         migration(
+            "empty", "A storage whose records are all gone is migrated, and their numbers are not given again.",
+            hint: "The number of the next record is taken from the last one that is there, and there is none."
+        ) { c, world in
+            try world.open(Fleet.Version1.self, nil) { context in
+                for ship in try context.fetch(FetchDescriptor<Fleet.Version1.Ship>()) { context.delete(ship) }
+                for harbour in try context.fetch(FetchDescriptor<Fleet.Version1.Harbour>()) { context.delete(harbour) }
+                try context.save()
+            }
+            let keeps = try Fleet.Script.$current.withValue(Fleet.Script()) {
+                let preview = try c.migrationPreview(to: Fleet.Version2.self, Fleet.ToSecond.self)
+                try c.expect(preview.records, is: 0, "records:")
+                try c.expect(preview.stages.map(\.refusal), is: [nil], "what is in the way:")
+                guard let configuration = try c.configuration() as? any MigratableConfiguration else { return false }
+                let migration = try configuration.previewMigration(
+                    MigrationRequest(schemas: [Schema(versionedSchema: Fleet.Version1.self)]))
+                defer { migration.abandon() }
+                return migration.keepsIdentifiers
+            }
+            // Without records nobody has to say what may come of identifiers.
+            try Fleet.Script.$current.withValue(Fleet.Script()) {
+                try c.under(
+                    Schema(versionedSchema: Fleet.Version2.self), plan: Fleet.ToSecond.self, "use it for version 2"
+                ) { context in
+                    try c.expect(try context.fetchCount(FetchDescriptor<Fleet.Version2.Ship>()), is: 0, "ships:")
+                    let new = Fleet.Version2.Ship("Dawn", in: nil)
+                    context.insert(new)
+                    try context.save()
+                    if keeps {
+                        try c.expect(
+                            !world.records.values.contains(new.persistentModelID),
+                            "an identifier that no record has had")
+                    }
+                }
+            }
+            try world.open(Fleet.Version2.self, nil) { context in
+                try c.expect(
+                    try context.fetch(FetchDescriptor<Fleet.Version2.Ship>()).map(\.name), is: ["Dawn"], "the ships:")
+            }
+        },
+        migration(
             "while-open", "A storage that is open is not migrated; its user reads and saves as before.",
             hint: "The records are exchanged under an open store."
         ) { c, world in

@@ -96,6 +96,11 @@ extension StoreFault {
         migrating("migrates-backwards", "turns the order of the records around when it is migrated") {
             $0.finish = { outcome, _ in renumber(&outcome) { $0.sorted { $0.key > $1.key } } }
         },
+        migrating(
+            "counts-again-where-nothing-is-left", "begins with number 1 again if it holds nothing when it is migrated"
+        ) {
+            $0.finish = { outcome, _ in if outcome.records.isEmpty { outcome.nextNumber = 1 } }
+        },
         migrating("counts-again-after-migrations", "gives numbers of deleted records again after it was migrated") {
             $0.finish = { outcome, _ in
                 outcome.nextNumber = 1

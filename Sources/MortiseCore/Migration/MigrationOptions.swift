@@ -29,7 +29,7 @@ public struct MigrationOptions {
 
     /// What may come of identifiers.
     public enum IdentifierRule: Sendable, Hashable {
-        /// Each record keeps its own, and the store too.
+        /// Each record keeps its own, and so does the store, unless it has no records.
         case kept
         /// Records may get others: identifiers that were written down elsewhere lead to nothing then.
         case mayChange
@@ -44,9 +44,9 @@ public struct MigrationOptions {
     /// When a copy stays; `.whereSomethingIsLost` by default.
     public var copies: CopyRule = .whereSomethingIsLost
     /// How many copies of a store stay beside it after a migration, the newest ones; nil, the default, keeps all. Removed is what has
-    /// the name of such a copy and is not in use: those of earlier migrations, and of first saves that dropped something. Of a
-    /// store whose name is so long that copies have a part of it only, all stay, and of a store that is migrated by copying it as many as
-    /// its configuration keeps.
+    /// the name of such a copy and is not in use: those of earlier migrations, and of first saves that dropped something. All
+    /// stay of a store whose name is so long that its copies have only a part of it. A store that is migrated by copying keeps as many
+    /// as its configuration says.
     public var mostCopies: Int?
     /// What may come of identifiers; `.kept` by default. Only a store that is migrated by copying it into a new one, and that cannot be
     /// made anew under the same identifiers, needs `.mayChange`; its migration is refused otherwise.

@@ -38,7 +38,8 @@ public struct MigrationPreview: Sendable, Hashable {
     public let stages: [Stage]
     /// How many records the store has.
     public let records: Int
-    /// Whether records and store keep their identifiers, as far as that can be said; true if nothing is due.
+    /// Whether the records keep their identifiers, and the store if it has records, as far as that can be said; true if nothing is
+    /// due.
     public let keepsIdentifiers: Bool
     /// The room on the disk that the stages take, as far as it is known; nil if nothing is due or the store does not know.
     public let space: MigrationSpace?

@@ -7,20 +7,26 @@ extension ModelContainer {
     /// - Throws: `MigrationError`; `CancellationError` before the first store is replaced; the stores' own errors. No store was changed
     ///   then, unless the error comes from the switch of one: stores before it are at the new version, those after it at the old one, and
     ///   the next opening goes on with these.
+    /// - Returns: the names of the configurations that told no schema, so that nothing was due.
     static func migrate(
         _ configurations: [any DataStoreConfiguration], to schema: Schema,
         _ plan: (any SchemaMigrationPlan.Type)?, _ logger: Logger
-    ) throws {
+    ) throws -> Set<String> {
         // Without a plan, the stores that adapt their records do that when they are opened.
         let isPlanned = plan != nil
         let plan: any SchemaMigrationPlan.Type = plan ?? WithoutStages.self
         var due: [DueMigration] = []
+        var untold: Set<String> = []
         for configuration in configurations {
             guard let configuration = configuration as? any MigratableConfiguration,
                 isPlanned || !configuration.adaptsWhenOpened
             else { continue }
+            guard let stored = try configuration.storedSchema() else {
+                untold.insert(configuration.name)
+                continue
+            }
             let found = try DueMigration(
-                configuration, to: configuration.schema ?? schema, plan,
+                configuration, from: stored, to: configuration.schema ?? schema, plan,
                 without: try foreign(to: configuration, configurations, schema))
             if let found { due.append(found) }
         }
@@ -49,6 +55,7 @@ extension ModelContainer {
             try migration.commit()
             meter.end()
         }
+        return untold
     }
 }
 
@@ -149,11 +156,11 @@ private struct DueMigration {
 
     /// Nil if opening the store is all that it takes.
     init?(
-        _ configuration: any MigratableConfiguration, to target: Schema, _ plan: any SchemaMigrationPlan.Type,
-        without others: @autoclosure () throws -> [String: String]
+        _ configuration: any MigratableConfiguration, from stored: StoredSchema, to target: Schema,
+        _ plan: any SchemaMigrationPlan.Type, without others: @autoclosure () throws -> [String: String]
     ) throws {
         // Most openings end here, before the plan's models are looked at.
-        guard let stored = try configuration.storedSchema(), stored != target.stored else { return nil }
+        if stored == target.stored { return nil }
         let others = try others()
         self.configuration = configuration
         self.target = target
@@ -273,7 +280,7 @@ private struct DueMigration {
                     keepingCopy: options.copies == .always || stages.contains { $0.loss != nil }))
     }
 
-    /// Nobody has written down identifiers of a store without records.
+    /// A store without records has no identifiers that a reference could lead to.
     /// - Throws: `MigrationError.identifiersWouldChange`.
     private static func checkIdentifiers(
         _ migration: any StoreMigration, _ options: MigrationOptions, records: Int, store: String

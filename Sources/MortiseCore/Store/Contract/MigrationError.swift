@@ -6,8 +6,8 @@ public enum MigrationError: Error, Hashable, Sendable {
 
     /// Between the store's schema and the container's, the plan has a stage whose code the store does not run.
     case customStage(store: String, from: Schema.Version, to: Schema.Version, stage: Schema.Version)
-    /// The plan has a stage with code to run, and the store leaves plans to the framework, which cannot tell whether the stage is
-    /// due there.
+    /// The plan has a stage with code to run, and the framework cannot tell whether the stage is due: the store leaves plans to it,
+    /// and does not say which schema its records have.
     case plansNotRun(store: String, stage: Schema.Version)
     /// The store was written under a newer version of the schema than the program's. Writing and reading are both
     /// refused: an older program does not know what it would drop.
@@ -143,8 +143,8 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
                 + "it was not changed. Make that stage lightweight, or move the records into a new store in the program."
         case .plansNotRun(let store, let stage):
             return
-                "The migration plan has a custom stage to version \(stage) of the schema, and the store \"\(store)\" is of a "
-                + "kind that runs no custom stages. It was not opened. Make that stage lightweight, move the records into a new "
+                "The migration plan has a custom stage to version \(stage) of the schema, and the store \"\(store)\" runs no custom "
+                + "stages and does not say which schema its records have. It was not opened. Make that stage lightweight, move the records into a new "
                 + "store in the program, or open the store without a plan if it holds version \(stage) already."
         case .newerStore(let store, let stored, let program):
             return "The store \"\(store)\" has schema version \(stored), but this program has version \(program). "
@@ -187,13 +187,13 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
                 + "it in all of them, open it once unshared (without ?shared in a store URL), and share it again."
         case .lossRefused(let store, let loss):
             return
-                "The store \"\(store)\" holds \(loss), for which version \(loss.opened) of the schema has no place. It was not changed. "
-                + "Move the values in the code of a stage, say in its mapping that they are dropped, or allow the loss in the options "
+                "The store \"\(store)\" holds \(loss), for which version \(loss.opened) of the schema has no place, or which leads to "
+                + "records that are missing. It was not changed. Move the values in the code of a stage, say in its mapping that they are dropped, or allow the loss in the options "
                 + "of the plan."
         case .adoptionLosesData(let store, let loss):
             return
-                "The store \"\(store)\" cannot be taken for version \(loss.opened) of the schema, which has no place for \(loss). It was not "
-                + "changed. Add a version with the store's own models to the plan."
+                "The store \"\(store)\" cannot be taken for version \(loss.opened) of the schema, which has no place for \(loss), or it "
+                + "lacks records to which these lead. It was not changed. Add a version with the store's own models to the plan."
         case .changedMeanwhile(let store):
             return
                 "The store \"\(store)\" was changed while it was being brought to another version, so that nothing was replaced. Close it "

@@ -17,7 +17,8 @@ public struct SchemaLoss: Sendable, Hashable {
         }
     }
 
-    /// A property that the program's schema lacks, or a relationship that led to records of an entity that it lacks.
+    /// A property that the program's schema lacks, or a relationship that led to records of an entity that it lacks, or to records
+    /// that a store which is copied does not have.
     public struct Property: Sendable, Hashable {
         /// The entity of the records, which may have inherited the property.
         public let entity: String
@@ -50,12 +51,16 @@ public struct SchemaLoss: Sendable, Hashable {
     /// Whether the schema has everything that the store holds.
     public var isEmpty: Bool { entities.isEmpty && properties.isEmpty }
 
-    /// Makes a loss from counts in any order.
+    /// Makes a loss from counts in any order; those of one property are added up.
     public init(stored: Schema.Version, opened: Schema.Version, entities: [Entity], properties: [Property]) {
         self.stored = stored
         self.opened = opened
         self.entities = entities.sorted { $0.name < $1.name }
-        self.properties = properties.sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
+        // A relationship may lead to records that are missing and to those of an entity that goes.
+        let joined = Dictionary(grouping: properties) { [$0.entity, $0.name] }.values.compactMap { same in
+            same.first.map { Property(entity: $0.entity, name: $0.name, values: same.reduce(0) { $0 + $1.values }) }
+        }
+        self.properties = joined.sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
     }
 
     /// Refuses to drop an entity with records unless the schema has a new version.

@@ -4,7 +4,9 @@
 /// Such a store is opened without a plan: the container has brought it to the configuration's schema before. Where there is no
 /// plan, the opening of the store itself adapts its records, unless `adaptsWhenOpened` is false.
 public protocol MigratableConfiguration: DataStoreConfiguration {
-    /// The schema of the stored data; nil if the store does not exist yet. Takes no lock and changes nothing.
+    /// The schema of the stored data; nil if the store does not exist yet. Takes no lock and changes nothing. If it is nil although
+    /// there are records, a plan with code is refused (`MigrationError.plansNotRun`), provided that it is still nil once the store is
+    /// open: opening a store must not write a schema for records that had none.
     /// - Throws: the adapter's errors for a store that cannot be read.
     func storedSchema() throws -> StoredSchema?
 

@@ -167,8 +167,7 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                         let copy = StoreFilling.Records(
                             schema: outcome.result.catalog.schema, storeIdentifier: identifier,
                             nextNumber: outcome.result.nextSequence, reader: outcome.result.reader)
-                        return try prepare(
-                            copy, keepingCopy: outcome.keepsCopy || !outcome.loss.isEmpty || !dangling.isEmpty)
+                        return try prepare(copy, keepingCopy: outcome.keepsCopy, losing: withDangling(outcome.loss))
                     }, release: {}))
         migration.advance = advance
         engine = migration
@@ -202,16 +201,16 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                 }
             }
         }
-        prepared = try prepare(records, keepingCopy: keepsCopy || !mapped.loss.isEmpty)
+        prepared = try prepare(records, keepingCopy: keepsCopy, losing: mapped.loss)
     }
 
     /// Makes a store of the records.
     /// - Returns: what puts it into the place of the old one, or removes it.
     private func prepare(
-        _ records: StoreFilling.Records, keepingCopy keepsCopy: Bool
+        _ records: StoreFilling.Records, keepingCopy keepsCopy: Bool, losing loss: SchemaLoss
     ) throws -> EngineMigration.Prepared {
         let sibling = try configuration.sibling()
-        let keepsCopy = keepsCopy || !keepsIdentifiers || transfer.keepsHistory
+        let keepsCopy = keepsCopy || !loss.isEmpty || !keepsIdentifiers || transfer.keepsHistory
         do {
             func using(_ body: (StoreTransfer<Store>) throws -> Void) throws {
                 let store = try Self.open(sibling, records.schema, request)
@@ -227,6 +226,13 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
             try using { try filling.fill($0) }
             // As the next one to open it sees it.
             try using { try filling.check($0) }
+            guard try sibling.storedSchema() == records.schema else {
+                throw ModelContextError.storeContract(
+                    store: configuration.name,
+                    fault:
+                        "The new store that was to replace it says that it has another schema than it was written with."
+                )
+            }
             try checkForChanges()
         } catch {
             configuration.discard(sibling)
@@ -241,8 +247,11 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                     configuration.discard(sibling)
                     throw error
                 }
-                // If that fails, the sibling may be all that there is: the next migration removes it once the store is seen to be there.
+                // If that fails, the sibling may be all that there is: the next migration removes it once it sees the store.
                 try configuration.replace(with: sibling, keepingCopy: keepsCopy)
+                if !loss.isEmpty {
+                    StoreEvents.emit(.schemaLoss(store: configuration.name, loss: loss, copy: nil))
+                }
             }, discard: { [configuration] in configuration.discard(sibling) })
     }
 

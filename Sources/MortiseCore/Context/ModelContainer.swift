@@ -133,7 +133,11 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         }
         try Self.check(indices, givenSchema)
         try Self.migrate(completed, to: givenSchema, migrationPlan, logger)
-        for configuration in completed { opened.append(try Self.open(configuration, migrationPlan, logger)) }
+        let patience = migrationPlan?.migrationOptions.waitForOthers ?? .zero
+        for configuration in completed {
+            opened.append(
+                try configuration.waiting(patience, logger) { try Self.open(configuration, migrationPlan, logger) })
+        }
         storeConfigurations = completed
         stores = opened
         storeIndices = indices

@@ -8,6 +8,7 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
 
     let storedSchema: StoredSchema
     let keepsIdentifiers: Bool
+    let isCopy = true
     private let configuration: Configuration
     private let request: MigrationRequest
     private let isPreview: Bool
@@ -168,7 +169,8 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                             schema: outcome.result.catalog.schema, storeIdentifier: identifier,
                             nextNumber: outcome.result.nextSequence, reader: outcome.result.reader)
                         return try prepare(
-                            copy, keepingCopy: outcome.keepsCopy || !outcome.loss.isEmpty || !dangling.isEmpty)
+                            copy, keepingCopy: outcome.keepsCopy || !outcome.loss.isEmpty || !dangling.isEmpty,
+                            atMost: outcome.mostCopies)
                     }, release: {}))
         migration.advance = advance
         engine = migration
@@ -202,13 +204,13 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                 }
             }
         }
-        prepared = try prepare(records, keepingCopy: keepsCopy || !mapped.loss.isEmpty)
+        prepared = try prepare(records, keepingCopy: keepsCopy || !mapped.loss.isEmpty, atMost: most)
     }
 
     /// Makes a store of the records.
     /// - Returns: what puts it into the place of the old one, or removes it.
     private func prepare(
-        _ records: StoreFilling.Records, keepingCopy keepsCopy: Bool
+        _ records: StoreFilling.Records, keepingCopy keepsCopy: Bool, atMost most: Int?
     ) throws -> EngineMigration.Prepared {
         let sibling = try configuration.sibling()
         let keepsCopy = keepsCopy || !keepsIdentifiers || transfer.keepsHistory
@@ -243,6 +245,7 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                 }
                 // If that fails, the sibling may be all that there is: the next migration removes it once the store is seen to be there.
                 try configuration.replace(with: sibling, keepingCopy: keepsCopy)
+                if let most { configuration.removeCopies(exceptNewest: most) }
             }, discard: { [configuration] in configuration.discard(sibling) })
     }
 

@@ -70,6 +70,7 @@ public final class InMemoryStorage: Sendable {
                 note: { _ in }, prepare: { outcome in .init(commit: { result = outcome.result }) }, release: {}))
         let loss = try migration.adapt(to: schema, converting: [:])
         try loss.check(dropping: [], store: name)
+        try loss.checkOrigins(from: version.catalog.schema, to: schema, dropping: [], store: name)
         try migration.prepare(keepingCopy: false, atMost: nil)
         try migration.commit()
         return result

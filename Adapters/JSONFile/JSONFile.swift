@@ -74,14 +74,18 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             let claim = try lock.flatMap { _ in try Self.claim(path, in: fileSystem) }
             let content = try read(path, configuration)
             if content == nil { try external.refuseData(withoutStoreAt: files.main) }
+            var stored = schema
             let loaded = try content.map { content in
                 try JSONFileError.naming(path) {
-                    try load(content.bytes, configuration.integrity, schema: schema, external) { stored in
-                        try stored.checkIsNotNewer(than: schema, store: path)
+                    try load(content.bytes, configuration.integrity, schema: schema, external) { found in
+                        try found.checkIsNotNewer(than: schema, store: path)
+                        stored = found
                     }
                 }
             }
             try loaded?.loss?.check(dropping: configuration.dropping, store: path)
+            try loaded?.loss?.checkOrigins(
+                from: stored, to: schema, dropping: configuration.dropping, store: path)
             // From here on the store is this program's to change.
             if let lock {
                 try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)

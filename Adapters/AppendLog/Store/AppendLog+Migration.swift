@@ -27,7 +27,11 @@ extension AppendLogConfiguration: MigratableConfiguration {
     /// frame but its header, at which a reader begins, with the room for it; the switch is the header. Where the new
     /// schema lacks something that the store holds, a copy of the store is kept beside it as `NAME.schema-VERSION-NUMBER`.
     /// - Throws: `MigrationError.openElsewhere`, `.sharedElsewhere`; as opening the store does.
-    public func beginMigration() throws -> any StoreMigration {
+    public func beginMigration() throws -> any StoreMigration { try beginMigration(MigrationRequest()) }
+
+    /// As `beginMigration()`. Until the end, a file beside the log says which process migrates it.
+    /// - Throws: as `beginMigration()`.
+    public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
         if sharing == .shared { throw MigrationError.sharedElsewhere(store: name) }
         let log = try openingUnderStoredSchema { stored in
             var configuration = self
@@ -49,6 +53,10 @@ extension AppendLogConfiguration: MigratableConfiguration {
         if let recovery = log.recovery {
             StoreEvents.emit(.recovery(store: name, bytes: recovery.droppedBytes))
         }
+        let advice = MigrationAdvice(forStoreAt: log.path, in: fileSystem)
+        advice.write(
+            MigrationUnderWay(from: log.engine.version.catalog.schema.version, to: request.target),
+            permissions: newFilePermissions)
         let migration = log.sink.map { LogMigration(of: $0, writesCheckpoint: checkpoints == .automatic) }
         let adapter = EngineMigration.Adapter(
             note: { try migration?.note($0) },
@@ -70,8 +78,17 @@ extension AppendLogConfiguration: MigratableConfiguration {
                         if let copy { SchemaChangeover.removeCopy(copy, in: fileSystem) }
                     })
             },
-            release: { try? OpenLogs.shared.close(log) })
+            release: {
+                advice.remove()
+                try? OpenLogs.shared.close(log)
+            })
         return EngineMigration(of: log.engine.version, named: name, adapter)
+    }
+
+    /// Reads the file beside the log that says so.
+    public func migrationUnderWay() -> MigrationUnderWay? {
+        guard let path = try? fileSystem.resolvingLinks(path) else { return nil }
+        return MigrationAdvice(forStoreAt: path, in: fileSystem).current
     }
 }
 

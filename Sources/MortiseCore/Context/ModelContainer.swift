@@ -133,9 +133,13 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         }
         try Self.check(indices, givenSchema)
         let untold = try Self.migrate(completed, to: givenSchema, migrationPlan, logger)
+        let patience = migrationPlan?.migrationOptions.waitForOthers ?? .zero
         for configuration in completed {
             let isUntold = untold.contains(configuration.name)
-            opened.append(try Self.open(configuration, migrationPlan, logger, schemaIsUntold: isUntold))
+            opened.append(
+                try configuration.waiting(patience, logger) {
+                    try Self.open(configuration, migrationPlan, logger, schemaIsUntold: isUntold)
+                })
         }
         storeConfigurations = completed
         stores = opened

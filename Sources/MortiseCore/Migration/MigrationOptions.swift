@@ -45,12 +45,15 @@ public struct MigrationOptions {
     public var copies: CopyRule = .whereSomethingIsLost
     /// How many copies of a store stay beside it after a migration, the newest ones; nil, the default, keeps all. Removed is what has
     /// the name of such a copy and is not in use: those of earlier migrations, and of first saves that dropped something. All
-    /// stay of a store whose name is so long that its copies have only a part of it. A store that is migrated by copying keeps as many
-    /// as its configuration says.
+    /// stay of a store whose name is so long that its copies have only a part of it.
     public var mostCopies: Int?
     /// What may come of identifiers; `.kept` by default. Only a store that is migrated by copying it into a new one, and that cannot be
     /// made anew under the same identifiers, needs `.mayChange`; its migration is refused otherwise.
     public var identifiers: IdentifierRule = .kept
+    /// How long the opening of a store that another container is migrating waits for that, on the thread that makes the container; 30
+    /// seconds by default. Then, and at once where a container has no plan, it throws `MigrationError.migrationInProgress` with the process
+    /// that migrates. Code of a stage that opens the store which it migrates does not wait either.
+    public var waitForOthers: Duration = .seconds(30)
     /// Is told how far a migration has come: at the beginning of each part, then ten times a second at most, on the thread that makes
     /// the container.
     public var progress: (@Sendable (MigrationProgress) -> Void)?

@@ -36,9 +36,12 @@ extension ModelContainer {
         let options = plan.migrationOptions
         var meters: [MigrationMeter] = []
         for migration in due {
-            if let (begun, meter) = try migration.run(logger) {
-                ready.append(begun)
-                meters.append(meter)
+            let begun = try migration.configuration.waiting(options.waitForOthers, logger) {
+                try MigrationMeter.$isMigrating.withValue(true) { try migration.run(logger) }
+            }
+            if let begun {
+                ready.append(begun.migration)
+                meters.append(begun.meter)
             }
         }
         // What can fail, fails before the first store is replaced.
@@ -253,7 +256,14 @@ private struct DueMigration {
                     run.note = { try note($0, $1, dropping: dropped) }
                     _ = try run.map(from: step.source.stored)
                 } else {
-                    try note(try migration.adapt(to: step.target.stored))
+                    let loss = try migration.adapt(to: step.target.stored)
+                    try note(loss)
+                    if step.isUnplanned {
+                        try loss.checkOrigins(
+                            from: step.source.stored, to: step.target.stored,
+                            dropping: (configuration as? any SelfDescribingConfiguration)?.dropping ?? [],
+                            store: configuration.name)
+                    }
                 }
             } catch {
                 refusal = "\(error)"
@@ -274,6 +284,7 @@ private struct DueMigration {
             store: configuration.name, from: path.steps.first?.source.version ?? stored.version,
             to: path.steps.last?.target.version ?? target.version, stages: stages, records: records,
             keepsIdentifiers: path.steps.isEmpty || records == 0 || migration.keepsIdentifiers,
+            isCopy: !path.steps.isEmpty && migration.isCopy,
             space: path.steps.isEmpty
                 ? nil
                 : try configuration.migrationSpace(
@@ -291,7 +302,7 @@ private struct DueMigration {
 
     /// Runs the stages.
     /// - Returns: the migration, to be committed; nil if another process has migrated the store meanwhile.
-    func run(_ logger: Logger) throws -> (any StoreMigration, MigrationMeter)? {
+    func run(_ logger: Logger) throws -> (migration: any StoreMigration, meter: MigrationMeter)? {
         let space = try configuration.migrationSpace(keepingCopy: options.copies == .always)
         if let space, !space.isEnough {
             throw MigrationError.notEnoughSpace(store: configuration.name, space: space)
@@ -346,8 +357,12 @@ private struct DueMigration {
     private func adapt(_ step: MigrationPath.Step, to schema: Schema, _ migration: any StoreMigration) throws {
         let loss = try attempt(step, .mapping) { try migration.adapt(to: schema.stored) }
         // As opening the store would refuse it.
-        try loss.check(
-            dropping: (configuration as? any SelfDescribingConfiguration)?.dropping ?? [], store: configuration.name)
+        let dropping = (configuration as? any SelfDescribingConfiguration)?.dropping ?? []
+        try loss.check(dropping: dropping, store: configuration.name)
+        if step.isUnplanned {
+            try loss.checkOrigins(
+                from: step.source.stored, to: schema.stored, dropping: dropping, store: configuration.name)
+        }
         try attempt(step, .mapping) { try check(loss, dropping: [], in: step) }
     }
 

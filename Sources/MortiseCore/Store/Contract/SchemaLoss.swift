@@ -74,6 +74,48 @@ public struct SchemaLoss: Sendable, Hashable {
         // Also those that were named, since whoever follows the error names all of them.
         throw .unnamedEntities(store: store, version: stored, entities: entities)
     }
+
+    /// Refuses to drop what may be what the schema has under another name: an entity or property that was renamed from one that the
+    /// store never had, as where a version in between is left out. To be called where no plan says how the store came here.
+    /// - Parameters:
+    ///   - old: the schema of the store.
+    ///   - new: the schema that it is opened with.
+    ///   - dropping: the entities whose records may be dropped nevertheless.
+    ///   - store: the store's name in errors.
+    /// - Throws: `MigrationError.unknownOrigin`.
+    public func checkOrigins(
+        from old: StoredSchema, to new: StoredSchema, dropping: [String], store: String
+    ) throws(MigrationError) {
+        if isEmpty { return }
+        let origins = new.entityOrigins(in: old)
+        let dropped = entities.map(\.name).filter { !dropping.contains($0) }
+        if !dropped.isEmpty, let entity = new.entities.first(where: { $0.isRenamed && origins[$0.name] == nil }) {
+            throw .unknownOrigin(store: store, name: entity.name, original: entity.originalName, candidates: dropped)
+        }
+        let (before, after) = (old.recordLayouts(), new.recordLayouts())
+        for (name, layout) in after.sorted(by: { $0.key < $1.key }) {
+            guard let origin = origins[name], let known = before[origin] else { continue }
+            let dropped = properties.filter { $0.entity == origin }.map(\.name)
+            if dropped.isEmpty { continue }
+            for (slot, place) in zip(layout.slots, layout.origins(in: known))
+            where place == nil && slot.property.originalName != slot.name {
+                let candidates = dropped.filter { name in
+                    known.slots.contains { $0.name == name && $0.isOfKind(of: slot) }
+                }
+                if candidates.isEmpty { continue }
+                throw .unknownOrigin(
+                    store: store, name: "\(name).\(slot.name)", original: slot.property.originalName,
+                    candidates: candidates.map { "\(origin).\($0)" })
+            }
+        }
+    }
+}
+
+extension RecordLayout.Slot {
+    fileprivate func isOfKind(of other: RecordLayout.Slot) -> Bool {
+        property.attribute?.kind == other.property.attribute?.kind
+            && property.relationship?.isToMany == other.property.relationship?.isToMany
+    }
 }
 
 extension SchemaLoss {

@@ -27,6 +27,10 @@ public protocol MigratableConfiguration: DataStoreConfiguration {
     /// - Throws: as `previewMigration()`.
     func previewMigration(_ request: MigrationRequest) throws -> any StoreMigration
 
+    /// The migration that another process, or this one, says it is carrying out on the store; nil, the default, if none says so. Asked where
+    /// the store is locked: takes no lock, and what it returns may be wrong.
+    func migrationUnderWay() -> MigrationUnderWay?
+
     /// The room that a migration takes where the store is, as far as that can be said before it begins.
     /// - Parameter keepsCopy: whether a copy of the store stays for certain.
     /// - Returns: nil, the default, for a store that does not know.
@@ -42,6 +46,8 @@ public protocol MigratableConfiguration: DataStoreConfiguration {
 }
 
 extension MigratableConfiguration {
+    /// Nil.
+    public func migrationUnderWay() -> MigrationUnderWay? { nil }
     /// Not known.
     public func migrationSpace(keepingCopy keepsCopy: Bool) throws -> MigrationSpace? { nil }
     /// True: the store adapts its records.
@@ -56,6 +62,9 @@ extension MigratableConfiguration {
 public struct MigrationRequest {
     /// The versions of the plan, oldest first, and the schema that the store comes to, each with the classes of its models.
     public let schemas: [Schema]
+
+    /// The version that the store comes to; nil where no schema is named.
+    public var target: Schema.Version? { schemas.last?.version }
 
     /// Names the schemas.
     public init(schemas: [Schema] = []) { self.schemas = schemas }
@@ -103,6 +112,9 @@ public protocol StoreMigration: AnyObject {
     /// Whether each record, and the store, will have the identifier that it has now. True by default; if false, a container goes on
     /// only where `MigrationOptions.identifiers` allows that.
     var keepsIdentifiers: Bool { get }
+
+    /// Whether the records go into a new store that takes the place of this one, and the history ends here. False by default.
+    var isCopy: Bool { get }
 
     /// How many records there are now of exactly that entity of the schema that the store holds. The default counts those of
     /// `frozen(under:)`; called before `adapt(to:converting:)`.
@@ -162,6 +174,8 @@ public protocol StoreMigration: AnyObject {
 extension StoreMigration {
     /// True.
     public var keepsIdentifiers: Bool { true }
+    /// False.
+    public var isCopy: Bool { false }
     /// Counts the records of `frozen(under:)`.
     public func count(ofEntity name: String) throws -> Int {
         try frozen(under: Schema(stored: storedSchema)).currentVersion.rows(ofEntity: name)?.count ?? 0

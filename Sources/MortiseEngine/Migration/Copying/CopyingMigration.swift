@@ -8,6 +8,7 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
 
     let storedSchema: StoredSchema
     let keepsIdentifiers: Bool
+    let isCopy = true
     private let configuration: Configuration
     private let request: MigrationRequest
     private let isPreview: Bool
@@ -167,7 +168,9 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                         let copy = StoreFilling.Records(
                             schema: outcome.result.catalog.schema, storeIdentifier: identifier,
                             nextNumber: outcome.result.nextSequence, reader: outcome.result.reader)
-                        return try prepare(copy, keepingCopy: outcome.keepsCopy, losing: withDangling(outcome.loss))
+                        return try prepare(
+                            copy, keepingCopy: outcome.keepsCopy, atMost: outcome.mostCopies,
+                            losing: withDangling(outcome.loss))
                     }, release: {}))
         migration.advance = advance
         engine = migration
@@ -201,13 +204,13 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                 }
             }
         }
-        prepared = try prepare(records, keepingCopy: keepsCopy, losing: mapped.loss)
+        prepared = try prepare(records, keepingCopy: keepsCopy, atMost: most, losing: mapped.loss)
     }
 
     /// Makes a store of the records.
     /// - Returns: what puts it into the place of the old one, or removes it.
     private func prepare(
-        _ records: StoreFilling.Records, keepingCopy keepsCopy: Bool, losing loss: SchemaLoss
+        _ records: StoreFilling.Records, keepingCopy keepsCopy: Bool, atMost most: Int?, losing loss: SchemaLoss
     ) throws -> EngineMigration.Prepared {
         let sibling = try configuration.sibling()
         let keepsCopy = keepsCopy || !loss.isEmpty || !keepsIdentifiers || transfer.keepsHistory
@@ -249,6 +252,7 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                 }
                 // If that fails, the sibling may be all that there is: the next migration removes it once it sees the store.
                 try configuration.replace(with: sibling, keepingCopy: keepsCopy)
+                if let most { configuration.removeCopies(exceptNewest: most) }
                 if !loss.isEmpty {
                     StoreEvents.emit(.schemaLoss(store: configuration.name, loss: loss, copy: nil))
                 }

@@ -32,11 +32,19 @@ public protocol ReplaceableConfiguration: MigratableConfiguration {
     /// finish or undo a replacement that the end of a process interrupted. What was put there is as durable as a save of the store.
     /// - Parameters:
     ///   - sibling: what `sibling()` returned.
-    ///   - keepsCopy: whether the old store has to stay somewhere beside the new one. How many such copies stay is up to the configuration;
-    ///     `MigrationOptions.mostCopies` does not reach it.
+    ///   - keepsCopy: whether the old store has to stay somewhere beside the new one; see `removeCopies(exceptNewest:)`.
     /// - Throws: why it was not replaced, or why it is not known whether it was. The sibling stays then: it may be the only store there
     ///   is.
     func replace(with sibling: Self, keepingCopy keepsCopy: Bool) throws
+
+    /// Removes old stores that `replace(with:keepingCopy:)` has let stay, as far as they can be removed and are in nobody's use; called
+    /// after it where `MigrationOptions.mostCopies` limits them.
+    /// - Parameter most: how many stay, the newest ones.
+    func removeCopies(exceptNewest most: Int)
+
+    /// The same store, to look at: whoever opens it takes no lock that keeps a writer away, and changes nothing, whatever an interrupted
+    /// program has left there. Its saves throw. A store that takes no lock when it is opened, and writes nothing, is its own.
+    var readingOnly: Self { get }
 
     /// Removes the store of a sibling, which is closed, after a migration that came to nothing. Never called after
     /// `replace(with:keepingCopy:)` was, whatever came of that. The next `sibling()` does it, too.
@@ -61,13 +69,13 @@ extension ReplaceableConfiguration {
         try CopyingMigration(of: self, request, isPreview: false)
     }
 
-    /// Opens the store to look at it, as a program does that uses it: where that takes a lock, this does.
+    /// Opens `readingOnly` to look at it. Another program may use the store meanwhile.
     /// - Throws: as `beginMigration()`.
     public func previewMigration() throws -> any StoreMigration { try previewMigration(MigrationRequest()) }
 
     /// As `previewMigration()`.
     /// - Throws: as `beginMigration(_:)`.
     public func previewMigration(_ request: MigrationRequest) throws -> any StoreMigration {
-        try CopyingMigration(of: self, request, isPreview: true)
+        try CopyingMigration(of: readingOnly, request, isPreview: true)
     }
 }

@@ -66,10 +66,13 @@ public final class InMemoryStorage: Sendable {
         var result = version
         let migration = EngineMigration(
             of: version, named: name,
-            EngineMigration.Adapter(note: { _ in }, write: { result = $0.result }, release: {}))
+            EngineMigration.Adapter(
+                note: { _ in }, prepare: { outcome in .init(commit: { result = outcome.result }) }, release: {}))
         let loss = try migration.adapt(to: schema, converting: [:])
         try loss.check(dropping: [], store: name)
-        try migration.commit(keepingCopy: false)
+        try loss.checkOrigins(from: version.catalog.schema, to: schema, dropping: [], store: name)
+        try migration.prepare(keepingCopy: false, atMost: nil)
+        try migration.commit()
         return result
     }
 
@@ -104,7 +107,10 @@ public final class InMemoryStorage: Sendable {
         return EngineMigration(
             of: version, named: name,
             EngineMigration.Adapter(
-                note: { _ in }, write: { outcome in self.state.withLock { $0.version = outcome.result } },
+                note: { _ in },
+                prepare: { outcome in
+                    .init(commit: { self.state.withLock { $0.version = outcome.result } })
+                },
                 release: { self.state.withLock { $0.isMigrating = false } }))
     }
 

@@ -74,14 +74,18 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             let claim = try lock.flatMap { _ in try Self.claim(path, in: fileSystem) }
             let content = try read(path, configuration)
             if content == nil { try external.refuseData(withoutStoreAt: files.main) }
+            var stored = schema
             let loaded = try content.map { content in
                 try JSONFileError.naming(path) {
-                    try load(content.bytes, configuration.integrity, schema: schema, external) { stored in
-                        try stored.checkIsNotNewer(than: schema, store: path)
+                    try load(content.bytes, configuration.integrity, schema: schema, external) { found in
+                        try found.checkIsNotNewer(than: schema, store: path)
+                        stored = found
                     }
                 }
             }
             try loaded?.loss?.check(dropping: configuration.dropping, store: path)
+            try loaded?.loss?.checkOrigins(
+                from: stored, to: schema, dropping: configuration.dropping, store: path)
             // From here on the store is this program's to change.
             if let lock {
                 try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
@@ -242,24 +246,45 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         }
     }
 
-    /// Replaces the file by one under another schema, and keeps a copy of it as it was. Nothing can be saved here afterwards.
-    /// - Returns: the path of the copy.
-    func replace(with outcome: EngineMigration.Outcome) throws -> String {
+    /// Writes the file of a migration's outcome beside this one, and a copy of it as it is.
+    /// - Returns: the path of the copy, and what `commit` takes.
+    func prepare(_ outcome: EngineMigration.Outcome) throws -> (copy: String, DurableReplacement.Prepared) {
         try writing.withLock {
             if let failure { throw EngineError.latched(store: path, cause: failure) }
             try checkUntouched()
             let copy = try SchemaChangeover.keepCopy(
                 of: path, version: catalog.schema.version, in: fileSystem, backUp: backUp)
             do {
-                try replace(with: outcome.result)
+                return (copy, try prepare(outcome.result))
             } catch {
+                // Each attempt would leave another copy.
+                SchemaChangeover.removeCopy(copy, in: fileSystem)
+                throw error
+            }
+        }
+    }
+
+    /// Replaces the file by one under another schema. Nothing can be saved here afterwards.
+    func commit(_ prepared: DurableReplacement.Prepared, keeping copy: String) throws {
+        try writing.withLock {
+            do {
+                if let failure { throw EngineError.latched(store: path, cause: failure) }
+                try checkUntouched()
+                try put(prepared)
+            } catch {
+                prepared.discard()
                 // The file is what it was: each attempt would leave another copy of it.
                 if failure == nil { SchemaChangeover.removeCopy(copy, in: fileSystem) }
                 throw error
             }
             failure = "it was brought to another version of the schema"
-            return copy
         }
+    }
+
+    /// Removes what `prepare` has written.
+    func discard(_ prepared: DurableReplacement.Prepared, copy: String) {
+        prepared.discard()
+        SchemaChangeover.removeCopy(copy, in: fileSystem)
     }
 
     private static var thread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
@@ -296,8 +321,13 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         if let changeover, let copy = try changeover.keepCopy() {
             observers.post(.schemaLoss(store: name, loss: changeover.loss, copy: copy))
         }
-        do {
-            identity = try replacement.replace(expecting: identity, isNew: identity == nil) { writer in
+        try put(try prepare(result))
+    }
+
+    /// Writes the file, and gives it no name yet.
+    private func prepare(_ result: EngineVersion) throws -> DurableReplacement.Prepared {
+        try latching {
+            try replacement.prepare(isNew: identity == nil) { writer in
                 try self.write(result) { bytes in
                     // What could not be read again is not written.
                     let size = writer.offset + Int64(bytes.count)
@@ -308,12 +338,23 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                     try writer.append(bytes)
                 }
             }
+        }
+    }
+
+    private func put(_ prepared: DurableReplacement.Prepared) throws {
+        identity = try latching { try prepared.commit(expecting: identity) }
+        // The save is done. If the new file gets another name meanwhile, opening it by that name finds out.
+        claim = try? Self.claim(path, in: fileSystem)
+    }
+
+    /// Lets nothing more be written after an error that leaves open what the disk has.
+    private func latching<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
         } catch let error as FileError where error.outcomeIsUnknown {
             failure = error.description
             throw error
         }
-        // The save is done. If the new file gets another name meanwhile, opening it by that name finds out.
-        claim = try? Self.claim(path, in: fileSystem)
     }
 
     /// A file of another program is never overwritten, whether it was changed or newly created.

@@ -233,6 +233,15 @@ extension ModelConfiguration: MigratableConfiguration {
     /// - Throws: what the store in the file throws; `DataStoreError.unsupportedFeature` for a store in memory.
     public func beginMigration() throws -> any StoreMigration { try requiredFile.beginMigration() }
 
+    /// As `beginMigration()`, with what the container knows of the models.
+    /// - Throws: as `beginMigration()`.
+    public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
+        try requiredFile.beginMigration(request)
+    }
+
+    /// What a process says that migrates the file.
+    public func migrationUnderWay() -> MigrationUnderWay? { (try? requiredFile)?.migrationUnderWay() }
+
     /// Begins a migration that is never committed.
     /// - Throws: as `beginMigration()`.
     public func previewMigration() throws -> any StoreMigration { try requiredFile.previewMigration() }

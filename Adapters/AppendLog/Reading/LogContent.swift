@@ -113,6 +113,7 @@ struct LogContent {
         try schema.checkIsNotNewer(than: program, store: path)
         let found = try records.version(position.transaction, for: program)
         try found.loss?.check(dropping: dropping, store: path)
+        try found.loss?.checkOrigins(from: schema, to: program, dropping: dropping, store: path)
         return found
     }
 

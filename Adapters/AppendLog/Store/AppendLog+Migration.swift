@@ -23,10 +23,15 @@ extension AppendLogConfiguration: MigratableConfiguration {
     }
 
     /// Takes the lock of the log and reads it. One frame is appended to the log in the end, with the schemas that the migration leads
-    /// through and what its code has changed; the transactions before it stay, and so do history tokens. Where the new
+    /// through and what its code has changed; the transactions before it stay, and so do history tokens. What is prepared is all of that
+    /// frame but its header, at which a reader begins, with the room for it; the switch is the header. Where the new
     /// schema lacks something that the store holds, a copy of the store is kept beside it as `NAME.schema-VERSION-NUMBER`.
     /// - Throws: `MigrationError.openElsewhere`, `.sharedElsewhere`; as opening the store does.
-    public func beginMigration() throws -> any StoreMigration {
+    public func beginMigration() throws -> any StoreMigration { try beginMigration(MigrationRequest()) }
+
+    /// As `beginMigration()`. Until the end, a file beside the log says which process migrates it.
+    /// - Throws: as `beginMigration()`.
+    public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
         if sharing == .shared { throw MigrationError.sharedElsewhere(store: name) }
         let log = try openingUnderStoredSchema { stored in
             var configuration = self
@@ -48,21 +53,42 @@ extension AppendLogConfiguration: MigratableConfiguration {
         if let recovery = log.recovery {
             StoreEvents.emit(.recovery(store: name, bytes: recovery.droppedBytes))
         }
+        let advice = MigrationAdvice(forStoreAt: log.path, in: fileSystem)
+        advice.write(
+            MigrationUnderWay(from: log.engine.version.catalog.schema.version, to: request.target),
+            permissions: newFilePermissions)
         let migration = log.sink.map { LogMigration(of: $0, writesCheckpoint: checkpoints == .automatic) }
         let adapter = EngineMigration.Adapter(
             note: { try migration?.note($0) },
-            write: { outcome in
+            prepare: { outcome in
                 guard let migration else { throw DataStoreError.unsupportedFeature }
-                let copy = try migration.commit(outcome)
-                if let copy, !outcome.loss.isEmpty {
-                    StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
-                }
-                if let most = outcome.mostCopies {
-                    SchemaChangeover.removeCopies(of: log.path, except: most, newest: copy, in: fileSystem)
-                }
+                let (copy, frame) = try migration.prepare(outcome)
+                return .init(
+                    commit: {
+                        try migration.commit(frame, outcome, keeping: copy)
+                        if let copy, !outcome.loss.isEmpty {
+                            StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
+                        }
+                        if let most = outcome.mostCopies {
+                            SchemaChangeover.removeCopies(of: log.path, except: most, newest: copy, in: fileSystem)
+                        }
+                    },
+                    discard: {
+                        frame.abandon()
+                        if let copy { SchemaChangeover.removeCopy(copy, in: fileSystem) }
+                    })
             },
-            release: { try? OpenLogs.shared.close(log) })
+            release: {
+                advice.remove()
+                try? OpenLogs.shared.close(log)
+            })
         return EngineMigration(of: log.engine.version, named: name, adapter)
+    }
+
+    /// Reads the file beside the log that says so.
+    public func migrationUnderWay() -> MigrationUnderWay? {
+        guard let path = try? fileSystem.resolvingLinks(path) else { return nil }
+        return MigrationAdvice(forStoreAt: path, in: fileSystem).current
     }
 }
 
@@ -92,10 +118,17 @@ private final class LogMigration {
         }
     }
 
-    /// - Returns: the path of the copy that was kept of the store as it was; nil if nothing is lost.
-    func commit(_ outcome: EngineMigration.Outcome) throws -> String? {
+    /// - Returns: the path of the copy that was kept of the store as it was, nil where none has to be; and the frame, which is on the
+    ///   disk but for its header.
+    /// - Throws: `EngineError.latched`; `AppendLogError` for a schema or value that the log cannot take; `FileError`.
+    func prepare(_ outcome: EngineMigration.Outcome) throws -> (copy: String?, FrameStream) {
         defer { parts = [] }
-        return try log.migrate(with: outcome, parts, under: catalog, writingCheckpoint: writesCheckpoint)
+        return try log.prepare(outcome, parts, under: catalog)
+    }
+
+    /// - Throws: `EngineError.latched`; `FileError`.
+    func commit(_ frame: FrameStream, _ outcome: EngineMigration.Outcome, keeping copy: String?) throws {
+        try log.commit(frame, outcome, keeping: copy, writingCheckpoint: writesCheckpoint)
     }
 }
 
@@ -109,22 +142,47 @@ extension AppendLog {
         return payload.bytes
     }
 
-    /// Appends the frame of a migration and waits until it is on the disk. Nothing can be saved here afterwards.
-    /// - Returns: the path of the copy that was kept of the store as it was; nil if nothing is lost.
-    /// - Throws: `EngineError.latched`; `AppendLogError` for a schema or value that the log cannot take; `FileError`.
-    fileprivate func migrate(
-        with outcome: EngineMigration.Outcome, _ parts: [(kind: FrameKind, payload: [UInt8])],
-        under catalog: LogCatalog, writingCheckpoint writesCheckpoint: Bool
-    ) throws -> String? {
+    fileprivate func prepare(
+        _ outcome: EngineMigration.Outcome, _ parts: [(kind: FrameKind, payload: [UInt8])], under catalog: LogCatalog
+    ) throws -> (copy: String?, FrameStream) {
         var copy: String?
         if !outcome.loss.isEmpty || outcome.keepsCopy {
             copy = try SchemaChangeover.keepCopy(
                 of: path, version: self.catalog.schema.version, in: fileSystem, backUp: backUp)
         }
+        let frame = FrameStream(to: writer, behind: [], pieceSize: configuration.pieceSize)
         do {
-            let append = try write(
-                outcome.changes, from: outcome.base, to: outcome.result, catalog, behind: [], including: parts)
-            try writer.sync(upTo: append)
+            var payload = ByteWriter(to: frame)
+            payload.mostParts = configuration.mostParts
+            payload.varint(parts.count)
+            for part in parts {
+                payload.byte(part.kind.rawValue)
+                payload.varint(part.payload.count)
+                part.payload.withUnsafeBytes { payload.raw($0) }
+            }
+            do {
+                try AppendLogError.naming(path) {
+                    try payload.transaction(outcome.changes, from: outcome.base, to: outcome.result, catalog: catalog)
+                }
+            } catch {
+                throw frame.abandon() ?? error
+            }
+            try frame.prepare(payload.bytes, .migration, transaction: outcome.result.number)
+        } catch {
+            // Each attempt would leave another copy of a log that is what it was.
+            if let copy { SchemaChangeover.removeCopy(copy, in: fileSystem) }
+            throw error
+        }
+        return (copy, frame)
+    }
+
+    /// Makes the frame of a migration valid and waits until that is on the disk. Nothing can be saved here afterwards.
+    fileprivate func commit(
+        _ frame: FrameStream, _ outcome: EngineMigration.Outcome, keeping copy: String?,
+        writingCheckpoint writesCheckpoint: Bool
+    ) throws {
+        do {
+            try writer.sync(upTo: try frame.commit())
         } catch {
             // Where nothing was written each attempt would leave another copy.
             if let copy, (try? writer.checkWritable()) != nil { SchemaChangeover.removeCopy(copy, in: fileSystem) }
@@ -141,6 +199,5 @@ extension AppendLog {
         }
         // What is open here is the version before.
         writer.end(because: "the log was brought to another version of the schema")
-        return copy
     }
 }

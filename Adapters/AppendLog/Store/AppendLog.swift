@@ -143,26 +143,16 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         }
     }
 
-    /// Writes the frame of a transaction, and others before it. `parts` is what a migration has before its last changes, for one
-    /// frame with them; nil for no migration.
+    /// Writes the frame of a transaction, and others before it.
     /// - Returns: the number of the append, to wait for.
     /// - Throws: as `LogWriter.append`; `AppendLogError` for what the log cannot take.
-    func write(
+    private func write(
         _ changes: ChangeSet, from base: EngineVersion, to result: EngineVersion, _ catalog: LogCatalog,
-        behind frames: [(kind: FrameKind, payload: [UInt8])],
-        including parts: [(kind: FrameKind, payload: [UInt8])]? = nil
+        behind frames: [(kind: FrameKind, payload: [UInt8])]
     ) throws -> UInt64 {
         let stream = stream(for: changes, behind: frames)
         var payload = stream.map { ByteWriter(to: $0) } ?? ByteWriter(capacity: 512)
         payload.mostParts = configuration.mostParts
-        if let parts {
-            payload.varint(parts.count)
-            for part in parts {
-                payload.byte(part.kind.rawValue)
-                payload.varint(part.payload.count)
-                part.payload.withUnsafeBytes { payload.raw($0) }
-            }
-        }
         do {
             try AppendLogError.naming(path) {
                 try payload.transaction(changes, from: base, to: result, catalog: catalog)
@@ -170,8 +160,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         } catch {
             throw stream?.abandon() ?? error
         }
-        let kind: FrameKind =
-            parts != nil ? .migration : payload.hasFiles ? .transactionWithFiles : .transaction
+        let kind: FrameKind = payload.hasFiles ? .transactionWithFiles : .transaction
         if let stream = stream?.hasBegun == true ? stream : streamOfLong(payload, behind: frames) {
             return try stream.finish(payload.bytes, kind, transaction: result.number)
         }

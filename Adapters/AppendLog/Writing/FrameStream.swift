@@ -29,6 +29,8 @@ final class FrameStream {
     private var length = 0
     private var sum = CRC32C()
     private var failure: (any Error)?
+    /// What is left to be written, and where the next frame goes then.
+    private var prepared: (first: [UInt8], next: LogPosition)?
 
     init(
         to writer: LogWriter, behind leading: [(kind: FrameKind, payload: [UInt8])],
@@ -103,28 +105,67 @@ final class FrameStream {
     /// - Returns: the number of the frame, to wait for.
     /// - Throws: `EngineError.latched`; `FileError`. The log then has nothing of it.
     func finish(_ rest: [UInt8], _ kind: FrameKind, transaction: UInt64) throws -> UInt64 {
-        if start == nil, let failure { throw failure }
-        let start = try self.start ?? begin()
+        try abandoningIfItFails {
+            let (start, first, next) = try writeAll(rest, kind, transaction: transaction)
+            return try writer.endStream(start, first, next: next, writtenTo: written)
+        }
+    }
+
+    /// As `finish`, but for the header: what it will take is on the disk, or has its place there. Until `commit` or `abandon` nothing else
+    /// is appended.
+    /// - Throws: as `finish`.
+    func prepare(_ rest: [UInt8], _ kind: FrameKind, transaction: UInt64) throws {
+        try abandoningIfItFails {
+            let (start, first, next) = try writeAll(rest, kind, transaction: transaction)
+            written = try writer.prepareStream(start, first, next: next, writtenTo: written)
+            prepared = (first, next)
+        }
+    }
+
+    /// Makes what was prepared a frame.
+    /// - Returns: the number of the frame, to wait for.
+    /// - Throws: as `finish`.
+    func commit() throws -> UInt64 {
+        guard let start, let (first, next) = prepared else {
+            throw EngineError.latched(store: writer.path, cause: failure.map { "\($0)" } ?? "nothing was prepared")
+        }
+        return try abandoningIfItFails {
+            try writer.endStream(start, first, next: next, writtenTo: written, isPrepared: true)
+        }
+    }
+
+    private func abandoningIfItFails<R>(_ body: () throws -> R) throws -> R {
         do {
-            if let failure { throw failure }
-            let taken = fillHead(from: rest)
-            try writer.checkStream(writtenTo: written, before: offset + Int64(rest.count - taken))
-            try write(rest[taken...], to: start.file)
-            note(rest[...])
-            let header = FrameHeader(
-                kind: kind, sequence: place.sequence, transaction: transaction, synced: start.synced,
-                length: UInt64(length), checksum: sum.value)
-            var first = ByteWriter(capacity: 1_024)
-            _ = first.frames(
-                leading, from: start.position, transaction: transaction, synced: start.synced, seed: start.seed)
-            first.zeros(Int(place.offset - start.position.offset) - first.count)
-            header.write(to: &first, seed: start.seed)
-            head.withUnsafeBytes { first.raw($0) }
-            return try writer.endStream(start, first.bytes, next: place.following(header), writtenTo: written)
+            return try body()
         } catch {
-            writer.abandonStream(after: error, writtenTo: written)
+            if start != nil { writer.abandonStream(after: error, writtenTo: written) }
+            start = nil
+            failure = error
             throw error
         }
+    }
+
+    /// Writes all but what has to come last.
+    private func writeAll(
+        _ rest: [UInt8], _ kind: FrameKind, transaction: UInt64
+    ) throws -> (start: LogWriter.StreamStart, first: [UInt8], next: LogPosition) {
+        if start == nil, let failure { throw failure }
+        let start = try self.start ?? begin()
+        if let failure { throw failure }
+        let taken = fillHead(from: rest)
+        try writer.checkStream(writtenTo: written, before: offset + Int64(rest.count - taken))
+        try write(rest[taken...], to: start.file)
+        note(rest[...])
+        let header = FrameHeader(
+            kind: kind, sequence: place.sequence, transaction: transaction, synced: start.synced,
+            length: UInt64(length), checksum: sum.value)
+        var first = ByteWriter(capacity: 1_024)
+        _ = first.frames(
+            leading, from: start.position, transaction: transaction, synced: start.synced, seed: start.seed)
+        first.zeros(Int(place.offset - start.position.offset) - first.count)
+        header.write(to: &first, seed: start.seed)
+        head.withUnsafeBytes { first.raw($0) }
+        return (start, first.bytes, place.following(header))
     }
 
     /// Cuts off what was written, because the rest could not be made.
@@ -132,6 +173,7 @@ final class FrameStream {
     @discardableResult
     func abandon() -> (any Error)? {
         if start != nil { writer.abandonStream(after: failure, writtenTo: written) }
+        start = nil
         return failure
     }
 }

@@ -183,25 +183,45 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Makes what was written valid by writing `first` at its start, where the frames begin. `next` is the position
-    /// after them; `written` is the offset up to which the file was written, 0 if `first` holds everything.
-    /// - Returns: the number of the last frame, to wait for.
+    /// Makes what was written durable, and leaves room for `first`, so that `endStream` needs no more space on the disk.
+    /// - Returns: how far the file was written.
     /// - Throws: as `append`; the caller must call `abandonStream` then.
-    func endStream(
+    func prepareStream(
         _ start: StreamStart, _ first: [UInt8], next: LogPosition, writtenTo written: Int64
-    ) throws -> UInt64 {
+    ) throws -> Int64 {
         try locked {
             try checkOpen()
             let room = room(behind: next.end)
             try checkUntouched(ofLength: max(allocated, written))
+            streamReach = max(streamReach, next.end + Int64(room))
+            try file.writeAll([UInt8](repeating: 0, count: room), at: next.end)
+            // Zeros, as before: they say that no frame begins here.
+            try file.writeAll([UInt8](repeating: 0, count: first.count), at: start.position.offset)
+            try file.sync(.full)
+            return max(written, next.end + Int64(room))
+        }
+    }
+
+    /// Makes what was written valid by writing `first` at its start, where the frames begin. `next` is the position
+    /// after them; `written` is the offset up to which the file was written, 0 if `first` holds everything; `isPrepared` says that
+    /// `prepareStream` has made room.
+    /// - Returns: the number of the last frame, to wait for.
+    /// - Throws: as `append`; the caller must call `abandonStream` then.
+    func endStream(
+        _ start: StreamStart, _ first: [UInt8], next: LogPosition, writtenTo written: Int64, isPrepared: Bool = false
+    ) throws -> UInt64 {
+        try locked {
+            try checkOpen()
+            let room = isPrepared ? 0 : room(behind: next.end)
+            try checkUntouched(ofLength: max(allocated, written))
             let zeros = [UInt8](repeating: 0, count: room)
             streamReach = max(streamReach, next.end + Int64(room))
-            try file.writeAll(zeros, at: next.end)
+            if room > 0 { try file.writeAll(zeros, at: next.end) }
             try file.writeAll(first, at: start.position.offset)
             if start.startsWriting { startSync(of: start.position.offset..<next.end) }
             isStreaming = false
             condition.broadcast()
-            return note(next, writtenTo: next.end + Int64(zeros.count))
+            return note(next, writtenTo: max(written, next.end + Int64(zeros.count)))
         }
     }
 

@@ -25,10 +25,14 @@ extension JSONFileConfiguration: MigratableConfiguration {
             free: try fileSystem.freeSpace(at: path))
     }
 
-    /// Takes the lock of the file and reads it. The new text replaces the file in one step; before that, a copy of the file is kept
-    /// beside it as `NAME.schema-VERSION-NUMBER`.
+    /// Takes the lock of the file and reads it. What is prepared is the whole new text, in a temporary file, and a copy of the old file
+    /// that stays beside it as `NAME.schema-VERSION-NUMBER`; the switch is a renaming.
     /// - Throws: `MigrationError.openElsewhere`; as opening the store does.
-    public func beginMigration() throws -> any StoreMigration {
+    public func beginMigration() throws -> any StoreMigration { try beginMigration(MigrationRequest()) }
+
+    /// As `beginMigration()`. Until the end, a file beside the store says which process migrates it.
+    /// - Throws: as `beginMigration()`.
+    public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
         let engine = try openingUnderStoredSchema { stored in
             var configuration = self
             configuration.schema = Schema(stored: stored)
@@ -42,20 +46,38 @@ extension JSONFileConfiguration: MigratableConfiguration {
                 throw MigrationError.openElsewhere(store: name)
             }
         }
+        let advice = try migrationAdvice()
+        advice.write(
+            MigrationUnderWay(from: engine.version.catalog.schema.version, to: request.target),
+            permissions: newFilePermissions)
         let adapter = EngineMigration.Adapter(
             // The new file has the result whole.
             note: { _ in },
-            write: { outcome in
+            prepare: { outcome in
                 guard let file = engine.sink as? JSONFile else { throw DataStoreError.unsupportedFeature }
-                let copy = try file.replace(with: outcome)
-                if !outcome.loss.isEmpty {
-                    StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
-                }
-                if let most = outcome.mostCopies {
-                    SchemaChangeover.removeCopies(of: file.path, except: most, newest: copy, in: fileSystem)
-                }
+                let (copy, prepared) = try file.prepare(outcome)
+                return .init(
+                    commit: {
+                        try file.commit(prepared, keeping: copy)
+                        if !outcome.loss.isEmpty {
+                            StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
+                        }
+                        if let most = outcome.mostCopies {
+                            SchemaChangeover.removeCopies(of: file.path, except: most, newest: copy, in: fileSystem)
+                        }
+                    }, discard: { file.discard(prepared, copy: copy) })
             },
-            release: { try? OpenJSONFiles.shared.close(engine) })
+            release: {
+                advice.remove()
+                try? OpenJSONFiles.shared.close(engine)
+            })
         return EngineMigration(of: engine.version, named: name, adapter)
+    }
+
+    /// Reads the file beside the store that says so.
+    public func migrationUnderWay() -> MigrationUnderWay? { (try? migrationAdvice())?.current }
+
+    private func migrationAdvice() throws -> MigrationAdvice {
+        MigrationAdvice(forStoreAt: try fileSystem.resolvingLinks(path), in: fileSystem)
     }
 }

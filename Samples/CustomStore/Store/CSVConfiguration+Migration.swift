@@ -37,6 +37,18 @@ extension CSVConfiguration: ReplaceableConfiguration {
         discard(sibling)
     }
 
+    public func removeCopies(exceptNewest most: Int) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let older = names.compactMap { Int($0) }.sorted(by: >).dropFirst()
+        for copy in older.dropFirst(most) { try? FileManager.default.removeItem(at: folder.appending(path: "\(copy)")) }
+    }
+
+    public var readingOnly: CSVConfiguration {
+        var configuration = self
+        configuration.allowsSave = false
+        return configuration
+    }
+
     public func discard(_ sibling: CSVConfiguration) { try? FileManager.default.removeItem(at: sibling.folder) }
 }
 

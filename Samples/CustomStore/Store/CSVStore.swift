@@ -7,6 +7,7 @@ public struct CSVConfiguration: DataStoreConfiguration {
     public var name = "csv"
     public var schema: Schema?
     public let folder: URL
+    public var allowsSave = true
 
     public init(folder: URL) { self.folder = folder }
 }
@@ -66,7 +67,7 @@ public final class CSVStore: DataStore {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
         self.schema = schema
-        lock = try FolderLock(configuration.folder)
+        lock = configuration.allowsSave ? try FolderLock(configuration.folder) : nil
         generation = try Self.latest(in: configuration.folder)
         let folder = configuration.folder.appending(path: "\(generation)")
         var texts: [String: [[String?]]] = [:]

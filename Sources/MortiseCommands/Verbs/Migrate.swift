@@ -133,7 +133,8 @@ struct Migrate: ParsableCommand {
             try output.line(
                 JSONText.object([
                     ("store", .text(argument.name)), ("from", .text("\(preview.from)")), ("to", .text("\(preview.to)")),
-                    ("records", .number(preview.records)), ("done", .bool(isDone)), ("stages", .list(stages)),
+                    ("records", .number(preview.records)), ("done", .bool(isDone)), ("copy", .bool(preview.isCopy)),
+                    ("keepsIdentifiers", .bool(preview.keepsIdentifiers)), ("stages", .list(stages)),
                 ]).description)
         case .text:
             let records = "\(FigureText.count(preview.records)) record\(preview.records == 1 ? "" : "s")"
@@ -150,6 +151,7 @@ struct Migrate: ParsableCommand {
                     try output.line(output.styled("  is refused: \(refusal.shown(limit: 2_000))", .red))
                 }
             }
+            if let way = preview.way, !isDone { try output.line("  \(way)") }
             try output.line(
                 "\(argument.name): \(isDone ? "migrated" : "would come") from version \(preview.from) to \(preview.to), \(records)"
             )

@@ -57,6 +57,15 @@ extension StoreFault {
         migrating("commits-each-stage", "stores what each stage comes to, before the last one has succeeded") {
             $0.writesAtOnce = true
         },
+        migrating("switches-in-preparing", "replaces the records where it is to make them durable beside the old ones")
+        {
+            $0.switchesEarly = true
+        },
+        migrating(
+            "prepares-nothing", "does all of the writing in the switch, where other stores may have switched before"
+        ) {
+            $0.preparesNothing = true
+        },
         migrating("forgets-what-stages-save", "goes on from the last version, without what code has saved since") {
             $0.forgetsSaves = true
         },
@@ -86,6 +95,11 @@ extension StoreFault {
         },
         migrating("migrates-backwards", "turns the order of the records around when it is migrated") {
             $0.finish = { outcome, _ in renumber(&outcome) { $0.sorted { $0.key > $1.key } } }
+        },
+        migrating(
+            "counts-again-where-nothing-is-left", "begins with number 1 again if it holds nothing when it is migrated"
+        ) {
+            $0.finish = { outcome, _ in if outcome.records.isEmpty { outcome.nextNumber = 1 } }
         },
         migrating("counts-again-after-migrations", "gives numbers of deleted records again after it was migrated") {
             $0.finish = { outcome, _ in

@@ -132,8 +132,15 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             completed.append(complete)
         }
         try Self.check(indices, givenSchema)
-        try Self.migrate(completed, to: givenSchema, migrationPlan, logger)
-        for configuration in completed { opened.append(try Self.open(configuration, migrationPlan, logger)) }
+        let untold = try Self.migrate(completed, to: givenSchema, migrationPlan, logger)
+        let patience = migrationPlan?.migrationOptions.waitForOthers ?? .zero
+        for configuration in completed {
+            let isUntold = untold.contains(configuration.name)
+            opened.append(
+                try configuration.waiting(patience, logger) {
+                    try Self.open(configuration, migrationPlan, logger, schemaIsUntold: isUntold)
+                })
+        }
         storeConfigurations = completed
         stores = opened
         storeIndices = indices
@@ -246,15 +253,14 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     }
 
     private static func open<C: DataStoreConfiguration>(
-        _ configuration: C, _ migrationPlan: (any SchemaMigrationPlan.Type)?, _ logger: Logger
+        _ configuration: C, _ migrationPlan: (any SchemaMigrationPlan.Type)?, _ logger: Logger,
+        schemaIsUntold isUntold: Bool
     ) throws -> StoreConnection {
         if let describing = configuration as? any SelfDescribingConfiguration, !describing.checksStoredSchema {
             try describing.checkStoredSchema()
         }
         // What is due was carried out before; of a store that told no schema, nothing was.
-        let unseen = try migrationPlan.flatMap { plan in
-            try (configuration as? any MigratableConfiguration)?.dueInUnknownData(plan)
-        }
+        let unseen = isUntold ? migrationPlan.flatMap { UnseenStage($0, of: configuration) } : nil
         let migrationPlan = configuration is any MigratableConfiguration ? nil : migrationPlan
         try configuration.checkPlan(migrationPlan)
         let store = try C.Store(configuration, migrationPlan: migrationPlan)

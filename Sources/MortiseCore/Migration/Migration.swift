@@ -20,7 +20,7 @@ extension Schema {
         guard stored.entities.allSatisfy({ whole.stored.entity(named: $0.name) == $0 }) else {
             return numbered(by: plan)
         }
-        return Schema(self, version: whole.version, isChosen: true)
+        return Schema(self, version: whole.version, isChosen: true, formerNames: whole.formerNames)
     }
 
     /// The schema with the number of the plan's newest version that has the same entities; see `numbered(as:)`.

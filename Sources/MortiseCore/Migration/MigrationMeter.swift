@@ -40,6 +40,8 @@ final class MigrationMeter {
     @TaskLocal static var reporting: Reporting?
     /// Whether code of a plan runs: stores that it opens are not those that the opening reports on.
     @TaskLocal static var isInStage = false
+    /// Whether this thread migrates stores: who opens one of them there would wait for itself.
+    @TaskLocal static var isMigrating = false
 
     private let report: (@Sendable (MigrationProgress) -> Void)?
     private let store: String

@@ -29,7 +29,7 @@ public struct MigrationOptions {
 
     /// What may come of identifiers.
     public enum IdentifierRule: Sendable, Hashable {
-        /// Each record keeps its own, and the store too.
+        /// Each record keeps its own, and so does the store, unless it has no records.
         case kept
         /// Records may get others: identifiers that were written down elsewhere lead to nothing then.
         case mayChange
@@ -44,13 +44,16 @@ public struct MigrationOptions {
     /// When a copy stays; `.whereSomethingIsLost` by default.
     public var copies: CopyRule = .whereSomethingIsLost
     /// How many copies of a store stay beside it after a migration, the newest ones; nil, the default, keeps all. Removed is what has
-    /// the name of such a copy and is not in use: those of earlier migrations, and of first saves that dropped something. Of a
-    /// store whose name is so long that copies have a part of it only, all stay, and of a store that is migrated by copying it as many as
-    /// its configuration keeps.
+    /// the name of such a copy and is not in use: those of earlier migrations, and of first saves that dropped something. All
+    /// stay of a store whose name is so long that its copies have only a part of it.
     public var mostCopies: Int?
     /// What may come of identifiers; `.kept` by default. Only a store that is migrated by copying it into a new one, and that cannot be
     /// made anew under the same identifiers, needs `.mayChange`; its migration is refused otherwise.
     public var identifiers: IdentifierRule = .kept
+    /// How long the opening of a store that another container is migrating waits for that, on the thread that makes the container; 30
+    /// seconds by default. Then, and at once where a container has no plan, it throws `MigrationError.migrationInProgress` with the process
+    /// that migrates. Code of a stage that opens the store which it migrates does not wait either.
+    public var waitForOthers: Duration = .seconds(30)
     /// Is told how far a migration has come: at the beginning of each part, then ten times a second at most, on the thread that makes
     /// the container.
     public var progress: (@Sendable (MigrationProgress) -> Void)?
@@ -67,7 +70,7 @@ public struct MigrationProgress: Sendable, Hashable {
         case mapping
         /// Code of the stage runs. It goes at its own speed, so that nothing is counted.
         case code
-        /// The outcome is made durable; it cannot be cancelled any more.
+        /// The outcome is made durable. Cancelling is looked at between stores, and a last time before the first of them is replaced.
         case writing
     }
 

@@ -8,6 +8,8 @@ struct MigrationPath {
         let stage: MigrationStage?
         /// Whether a schema that the plan lacks is taken for one that it has: nothing may be lost by that.
         var isAdoption = false
+        /// Whether no plan says that the one leads to the other.
+        var isUnplanned = false
 
         var hasCode: Bool { stage?.hasCode ?? false }
     }
@@ -21,7 +23,12 @@ struct MigrationPath {
     /// The same stages, or one in their place that comes to the same records.
     func carriedOut(from stored: StoredSchema, to target: StoredSchema) -> MigrationPath {
         guard let first = steps.first, let last = steps.last, !isNeeded(from: stored, to: target) else { return self }
-        return MigrationPath(steps: [Step(source: first.source, target: last.target, stage: nil)])
+        return MigrationPath(
+            steps: [
+                Step(
+                    source: first.source, target: last.target, stage: nil,
+                    isUnplanned: steps.contains(where: \.isUnplanned))
+            ])
     }
 
     /// Whether opening the store under the last schema alone would come to other records than the stages one by one.
@@ -123,7 +130,8 @@ extension MigrationPath {
             if plan.hasCode { throw error }
             if case .newerStore = error { throw error }
             try stored.checkIsNotNewer(than: target.stored, store: store)
-            return MigrationPath(steps: [Step(source: Schema(stored: stored), target: target, stage: nil)])
+            return MigrationPath(
+                steps: [Step(source: Schema(stored: stored), target: target, stage: nil, isUnplanned: true)])
         }
     }
 }

@@ -38,14 +38,17 @@ public struct MigrationPreview: Sendable, Hashable {
     public let stages: [Stage]
     /// How many records the store has.
     public let records: Int
-    /// Whether records and store keep their identifiers, as far as that can be said; true if nothing is due.
+    /// Whether the records keep their identifiers, and the store if it has records, as far as that can be said; true if nothing is
+    /// due.
     public let keepsIdentifiers: Bool
+    /// Whether the records are copied into a new store, which takes the place of the old one and has no history; false if nothing is due.
+    public let isCopy: Bool
     /// The room on the disk that the stages take, as far as it is known; nil if nothing is due or the store does not know.
     public let space: MigrationSpace?
 
     init(
         store: String, from: Schema.Version, to: Schema.Version, stages: [Stage], records: Int,
-        keepsIdentifiers: Bool, space: MigrationSpace?
+        keepsIdentifiers: Bool, isCopy: Bool, space: MigrationSpace?
     ) {
         self.store = store
         self.from = from
@@ -53,6 +56,7 @@ public struct MigrationPreview: Sendable, Hashable {
         self.stages = stages
         self.records = records
         self.keepsIdentifiers = keepsIdentifiers
+        self.isCopy = isCopy
         self.space = space
     }
 }
@@ -73,8 +77,19 @@ extension MigrationPreview: CustomStringConvertible {
             "  takes up to \(space.needed) bytes"
                 + (space.free.map { $0 < space.needed ? ", and only \($0) are free" : " of \($0) that are free" } ?? "")
         }
-        let identifiers = keepsIdentifiers ? nil : "  gives the records new identifiers"
-        return (["\(store): version \(from) to \(to), \(count)"] + lines + [identifiers, room].compactMap(\.self))
+        return
+            (["\(store): version \(from) to \(to), \(count)"] + lines
+            + [way.map { "  \($0)" }, room].compactMap(\.self))
             .joined(separator: "\n")
+    }
+
+    /// What becomes of the store's identity, in words; nil for a store that stays itself.
+    package var way: String? {
+        switch (isCopy, keepsIdentifiers) {
+        case (true, true): "is copied into a new store, in which records keep their identifiers"
+        case (true, false): "is copied into a new store, in which records get new identifiers"
+        case (false, true): nil
+        case (false, false): "gives the records new identifiers"
+        }
     }
 }

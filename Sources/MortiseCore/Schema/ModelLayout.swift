@@ -123,18 +123,18 @@ final class ModelLayout: @unchecked Sendable {
 extension ModelLayout {
     /// Whether any model of the process has an original name: asking for former names costs something then.
     private static let anyIsRenamed = Atomic(false)
-    private static let knownFormerNames = Mutex<[ObjectIdentifier: [String: String]]>([:])
+    private static let knownFormerNames = Mutex<[ObjectIdentifier: [String: [String]]]>([:])
 
     fileprivate static func noteRenamed() { anyIsRenamed.store(true, ordering: .relaxed) }
 
     /// By name that this entity and those that it reaches had before, the one that they have.
-    var formerNames: [String: String] {
+    var formerNames: [String: [String]] {
         guard Self.anyIsRenamed.load(ordering: .relaxed) else { return [:] }
         let identity = ObjectIdentifier(type)
         if let known = Self.knownFormerNames.withLock({ $0[identity] }) { return known }
         let layouts = Self.closure(of: [type])
         let found = Dictionary(
-            layouts.filter { $0.originalName != $0.entityName }.map { ($0.originalName, $0.entityName) },
+            layouts.filter { $0.originalName != $0.entityName }.map { ($0.originalName, [$0.entityName]) },
             uniquingKeysWith: { first, _ in first })
         Self.knownFormerNames.withLock { $0[identity] = found }
         return found

@@ -23,7 +23,7 @@ public final class Schema: Codable, Hashable, Sendable {
     let layouts: [String: ModelLayout]
     let recordLayouts: [String: RecordLayout]
     /// By name that entities had before, the one that they have.
-    let formerNames: [String: String]
+    let formerNames: [String: [String]]
 
     /// Makes a schema without entities.
     public convenience init() {
@@ -95,7 +95,7 @@ public final class Schema: Codable, Hashable, Sendable {
     /// Whether the version is somebody's choice. One that was made of types alone has its version because it needs one.
     let hasChosenVersion: Bool
 
-    init(_ other: Schema, version: Version, isChosen: Bool) {
+    init(_ other: Schema, version: Version, isChosen: Bool, formerNames names: [String: [String]]? = nil) {
         hasChosenVersion = isChosen
         encodingVersion = other.encodingVersion
         self.version = version
@@ -105,7 +105,7 @@ public final class Schema: Codable, Hashable, Sendable {
         stored = StoredSchema(version: version, entities: other.stored.entities)
         layouts = other.layouts
         recordLayouts = other.recordLayouts
-        formerNames = other.formerNames
+        formerNames = names ?? other.formerNames
         duplicates = other.duplicates
         opensWithoutModels = other.opensWithoutModels
     }
@@ -113,12 +113,17 @@ public final class Schema: Codable, Hashable, Sendable {
     /// The same schema with entities of its own, as they were when it was made.
     var copied: Schema { Schema(self, version: version, isChosen: hasChosenVersion) }
 
-    /// The schema with the number of the newest of some versions that has the same entities. Without such a version the schema
-    /// stays the same, and so it does where its own was chosen and is one of them.
+    /// The schema with the number of the newest of some versions that has the same entities, and with the names that its entities had
+    /// in them. Without such a version the number stays the same, and so it does where it was chosen and is one of them.
     func numbered(as known: [StoredSchema]) -> Schema {
         let equal = known.filter { $0.entities == stored.entities }.map(\.version)
-        guard let newest = equal.max(), !hasChosenVersion || !equal.contains(version) else { return self }
-        return Schema(self, version: newest, isChosen: true)
+        var (version, isChosen) = (version, hasChosenVersion)
+        if let newest = equal.max(), !hasChosenVersion || !equal.contains(version) {
+            (version, isChosen) = (newest, true)
+        }
+        let names = StoredSchema(version: version, entities: stored.entities).formerNames(over: known)
+        if version == self.version, isChosen == hasChosenVersion, names == formerNames { return self }
+        return Schema(self, version: version, isChosen: isChosen, formerNames: names)
     }
 
     /// The entity of a model type; nil if the schema does not include it.

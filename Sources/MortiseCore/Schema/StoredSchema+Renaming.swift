@@ -52,20 +52,50 @@ extension StoredSchema {
 
 extension StoredSchema {
     /// By name that entities had before, the one that they have.
-    var formerNames: [String: String] {
+    var formerNames: [String: [String]] {
         Dictionary(
-            entities.filter(\.isRenamed).map { ($0.originalName, $0.name) }, uniquingKeysWith: { first, _ in first })
+            entities.filter(\.isRenamed).map { ($0.originalName, [$0.name]) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// As `formerNames`, with names from all versions before: an entity only says what it was called in the last one. A name may have
+    /// been that of several entities, one after the other; the one that had it last comes first.
+    /// - Parameter versions: the versions of a plan, in any order; later ones are left aside.
+    /// - Returns: by former name, the entities that had it.
+    func formerNames(over versions: [StoredSchema]) -> [String: [String]] {
+        var found = formerNames
+        let earlier = versions.filter { $0.version < version }.sorted { $0.version > $1.version }
+        guard (earlier + [self]).contains(where: { $0.entities.contains(where: \.isRenamed) }) else { return found }
+        var next = self
+        var names = Dictionary(entities.map { ($0.name, $0.name) }, uniquingKeysWith: { first, _ in first })
+        for schema in earlier {
+            let origins = next.entityOrigins(in: schema)
+            names = names.compactMapValues { origins[$0] }
+            for (entity, name) in names {
+                // The earliest version may say what an entity was called before the plan.
+                for former in [name, schema.entity(named: name)?.originalName ?? name]
+                where former != entity && found[former]?.contains(entity) != true {
+                    found[former, default: []].append(entity)
+                }
+            }
+            next = schema
+        }
+        return found
     }
 }
 
 extension Schema {
-    /// What the body makes of an identifier, or of the same one with the name that its entity has here, where it has the one that
+    /// What the body makes of an identifier, or of the same one with the name that its entity has here, where it has one that
     /// it had before. Another entity may have that name now: a store never gives the number of one record to another.
     func resolve<R>(_ identifier: PersistentIdentifier, _ body: (PersistentIdentifier) throws -> R?) rethrows -> R? {
         if let found = try body(identifier) { return found }
-        guard !formerNames.isEmpty, let name = formerNames[identifier.entityName] else { return nil }
-        guard recordLayouts[identifier.entityName] == nil || identifier.sequenceNumber != nil else { return nil }
-        return try body(identifier.ofEntity(named: name))
+        guard !formerNames.isEmpty, let names = formerNames[identifier.entityName] else { return nil }
+        // Only numbers tell which of the entities that had the name is meant.
+        let isAlone = names.count == 1 && recordLayouts[identifier.entityName] == nil
+        guard isAlone || identifier.sequenceNumber != nil else { return nil }
+        for name in names {
+            if let found = try body(identifier.ofEntity(named: name)) { return found }
+        }
+        return nil
     }
 }
 

@@ -63,30 +63,71 @@ public struct DurableReplacement: Sendable {
     public func replace(
         expecting expected: FileIdentity? = nil, isNew: Bool = false, with body: (FileWriter) throws -> Void
     ) throws -> FileIdentity {
+        try prepare(isNew: isNew, with: body).commit(expecting: expected)
+    }
+
+    /// Writes the new content to the temporary file and syncs it, so that only the renaming is left.
+    /// - Parameters:
+    ///   - isNew: as for ``replace(expecting:isNew:with:)``.
+    ///   - body: as for ``replace(expecting:isNew:with:)``.
+    /// - Returns: What gives the temporary file the file's name, or removes it.
+    /// - Throws: What `body` throws, or a ``FileError``; the temporary is gone then.
+    package func prepare(isNew: Bool = false, with body: (FileWriter) throws -> Void) throws -> Prepared {
         let target = try fileSystem.resolvingLinks(path)
         let old = try existingFile(at: target)
-        let temporary = TemporaryName(of: target, isNew: isNew, in: fileSystem)
+        let temporary = TemporaryName(of: target, isNew: isNew, in: fileSystem).path
         let file = try retryingInterrupts { () throws(FileError) in
-            try fileSystem.open(temporary.path, mode: .createExclusive(permissions: 0o600))
+            try fileSystem.open(temporary, mode: .createExclusive(permissions: 0o600))
         }
-        let identity: FileIdentity
         do {
-            identity = try fill(file, old: old, with: body)
-            if let expected, let change = try expected.change(at: target, in: fileSystem) {
-                throw FileError(.changed(change), operation: .replace, path: path)
-            }
-            if isNew, try fileSystem.infoIfPresent(target, followingLinks: false) != nil {
-                throw FileError(.alreadyExists, operation: .replace, path: path)
-            }
-            try retryingInterrupts { () throws(FileError) in try fileSystem.rename(temporary.path, to: target) }
+            return Prepared(
+                path: path, target: target, temporary: temporary, isNew: isNew,
+                identity: try fill(file, old: old, with: body), fileSystem: fileSystem)
         } catch {
-            // A second error here would hide the first; what stays behind is swept at the next opening.
             try? file.close()
-            try? retryingInterrupts { () throws(FileError) in try fileSystem.unlink(temporary.path) }
+            Self.remove(temporary, in: fileSystem)
             throw error
         }
-        try fileSystem.syncDirectory(PathText.directory(of: target))
-        return identity
+    }
+
+    private static func remove(_ temporary: String, in fileSystem: any FileSystem) {
+        // A second error here would hide the first; what stays behind is swept at the next opening.
+        try? retryingInterrupts { () throws(FileError) in try fileSystem.unlink(temporary) }
+    }
+
+    /// A new content that is on the disk as a temporary file.
+    package struct Prepared {
+        fileprivate let path: String
+        fileprivate let target: String
+        fileprivate let temporary: String
+        fileprivate let isNew: Bool
+        fileprivate let identity: FileIdentity
+        fileprivate let fileSystem: any FileSystem
+
+        /// Gives it the file's name.
+        /// - Parameter expected: as for ``DurableReplacement/replace(expecting:isNew:with:)``.
+        /// - Returns: The identity of the file now in place.
+        /// - Throws: as ``DurableReplacement/replace(expecting:isNew:with:)``.
+        @discardableResult
+        package func commit(expecting expected: FileIdentity? = nil) throws -> FileIdentity {
+            do {
+                if let expected, let change = try expected.change(at: target, in: fileSystem) {
+                    throw FileError(.changed(change), operation: .replace, path: path)
+                }
+                if isNew, try fileSystem.infoIfPresent(target, followingLinks: false) != nil {
+                    throw FileError(.alreadyExists, operation: .replace, path: path)
+                }
+                try retryingInterrupts { () throws(FileError) in try fileSystem.rename(temporary, to: target) }
+            } catch {
+                discard()
+                throw error
+            }
+            try fileSystem.syncDirectory(PathText.directory(of: target))
+            return identity
+        }
+
+        /// Removes the temporary, as far as the disk lets it be removed. Does nothing after `commit(expecting:)`.
+        package func discard() { DurableReplacement.remove(temporary, in: fileSystem) }
     }
 
     private func fill(

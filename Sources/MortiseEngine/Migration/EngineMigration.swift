@@ -27,26 +27,41 @@ public final class EngineMigration: StoreMigration {
         public let mostCopies: Int?
     }
 
+    /// An outcome that an adapter has made durable beside the store, which is still as it was.
+    public struct Prepared {
+        let commit: () throws -> Void
+        let discard: () -> Void
+
+        /// What is left to do. One of both is called, once.
+        /// - Parameters:
+        ///   - commit: makes the outcome the store's, durably and in one step, or throws why it did not.
+        ///   - discard: removes what was prepared.
+        public init(commit: @escaping () throws -> Void, discard: @escaping () -> Void = {}) {
+            self.commit = commit
+            self.discard = discard
+        }
+    }
+
     /// What an adapter does in a migration.
     public struct Adapter {
         /// Takes a step; nothing is durable yet. The versions of the step are let go of when it returns.
         let note: (Step) throws -> Void
-        /// Makes all steps and the outcome durable, or nothing, and throws why it did not.
-        let write: (Outcome) throws -> Void
-        /// Lets others open the store again. Called once, after `write` or instead of it.
+        let prepare: (Outcome) throws -> Prepared
+        /// Lets others open the store again. Called once, at the end.
         let release: () -> Void
 
         /// What an adapter does.
         /// - Parameters:
         ///   - note: takes a step before the outcome; nothing is durable yet. The versions of the step are let go of when it returns.
-        ///   - write: makes all steps and the outcome durable, or nothing, and throws why it did not.
-        ///   - release: lets others open the store again. Called once, after `write` or instead of it.
+        ///   - prepare: makes all steps and the outcome durable where nobody looks for it, so that only the switch is left; or throws why
+        ///     it cannot, and leaves nothing.
+        ///   - release: lets others open the store again. Called once, at the end.
         public init(
-            note: @escaping (Step) throws -> Void, write: @escaping (Outcome) throws -> Void,
+            note: @escaping (Step) throws -> Void, prepare: @escaping (Outcome) throws -> Prepared,
             release: @escaping () -> Void
         ) {
             self.note = note
-            self.write = write
+            self.prepare = prepare
             self.release = release
         }
     }
@@ -63,6 +78,7 @@ public final class EngineMigration: StoreMigration {
     private let origin = ChangeSet.Commit(
         number: 0, timestamp: Date(), process: Engine.process, bundle: Engine.bundle)
     private var adapter: Adapter?
+    private var prepared: Prepared?
     private let isPreview: Bool
     /// Called with how many more records were gone through; see `StoreMigration`. What it throws ends the migration.
     public var advance: (_ records: Int) throws -> Void = { _ in }
@@ -88,7 +104,7 @@ public final class EngineMigration: StoreMigration {
         previewing version: EngineVersion, named name: String, release: @escaping () -> Void
     ) {
         let adapter = Adapter(
-            note: { _ in }, write: { _ in throw DataStoreError.unsupportedFeature }, release: release)
+            note: { _ in }, prepare: { _ in throw DataStoreError.unsupportedFeature }, release: release)
         self.init(version, name, adapter, isPreview: true)
     }
 
@@ -160,17 +176,26 @@ public final class EngineMigration: StoreMigration {
         return changes
     }
 
-    /// Makes the records as they are now the store's.
-    public func commit(keepingCopy keepsCopy: Bool, atMost most: Int?) throws {
-        guard let adapter else { throw DataStoreError.unsupportedFeature }
-        defer { abandon() }
+    /// Makes the records as they are now durable beside the store.
+    /// - Throws: `DataStoreError.unsupportedFeature` in a preview, after the end and a second time; the adapter's errors.
+    public func prepare(keepingCopy keepsCopy: Bool, atMost most: Int?) throws {
+        guard let adapter, prepared == nil else { throw DataStoreError.unsupportedFeature }
         let last = engine.version
         let changes = try changes(to: last)
         let outcome = Outcome(
             changes: changes, base: base, result: last.numbered(initial.number + 1, nextSequence: last.nextSequence),
             loss: loss(under: last.catalog.schema.version), keepsCopy: keepsCopy, mostCopies: most)
+        prepared = try adapter.prepare(outcome)
+    }
+
+    /// Makes what was prepared the store's.
+    public func commit() throws {
+        guard let prepared else { throw DataStoreError.unsupportedFeature }
+        self.prepared = nil
+        defer { abandon() }
+        // Whatever comes of it, the store may name the files.
         mayNameFiles = true
-        try adapter.write(outcome)
+        try prepared.commit()
     }
 
     private func loss(under version: Schema.Version) -> SchemaLoss {
@@ -183,10 +208,12 @@ public final class EngineMigration: StoreMigration {
             properties: properties.map { SchemaLoss.Property(entity: $0.key[0], name: $0.key[1], values: $0.value) })
     }
 
-    /// Leaves the store as it was. Does nothing after `commit(keepingCopy:atMost:)`.
+    /// Leaves the store as it was. Does nothing after `commit()`.
     public func abandon() {
         guard let adapter else { return }
         self.adapter = nil
+        prepared?.discard()
+        prepared = nil
         if !isPreview, !mayNameFiles, let external = initial.catalog.external {
             external.abandon(Array(external.writtenNames.subtracting(files)))
         }

@@ -2,7 +2,7 @@ public import MortiseCore
 
 /// Links of to-many relationships that the old schema derives from their inverse and the new schema stores on their own
 /// side, because the two are no longer each other's inverse, or because a name that decides on the side has changed. They
-/// start with the derived members.
+/// start with the derived members. Where both sides were stored and one follows from the other now, that one has the links of both.
 public struct ReleasedLinks {
     private struct Place: Hashable {
         let record: PersistentIdentifier
@@ -12,9 +12,13 @@ public struct ReleasedLinks {
     private let rules: [String: [SchemaMapping.Release]]
     private let names: [String: String]
     private var members: [Place: [PersistentIdentifier]] = [:]
+    private let unitesSides: Bool
 
     /// Makes an empty set of links for the relationships that a mapping releases.
-    public init(_ mapping: SchemaMapping) { (rules, names) = (mapping.releases, mapping.names) }
+    public init(_ mapping: SchemaMapping) {
+        (rules, names) = (mapping.releases, mapping.names)
+        unitesSides = rules.values.contains { $0.contains(where: \.isOwn) }
+    }
 
     /// Records the references of a record of the old schema.
     /// - Parameters:
@@ -26,6 +30,8 @@ public struct ReleasedLinks {
         guard let rules = rules[owner.entityName] else { return }
         for rule in rules where values.indices.contains(rule.slot) {
             switch values[rule.slot] {
+            case .identifiers(let members) where rule.isOwn:
+                for member in members { add(member.renamed(names), to: owner, rule.property) }
             case .identifier(let member): add(owner, to: member.renamed(names), rule.property)
             case .identifiers(let members):
                 for member in members { add(owner, to: member.renamed(names), rule.property) }
@@ -40,7 +46,11 @@ public struct ReleasedLinks {
 
     /// Calls `body` with the members of each released relationship that has members.
     public func forEach(_ body: (PersistentIdentifier, _ property: String, StoredValue) throws -> Void) rethrows {
-        for (place, members) in members { try body(place.record, place.property, .identifiers(members)) }
+        for (place, members) in members {
+            // Both sides may have had a link.
+            let each = unitesSides ? Set(members).sorted() : members
+            try body(place.record, place.property, .identifiers(each))
+        }
     }
 }
 
@@ -51,6 +61,8 @@ extension SchemaMapping {
         let slot: Int
         /// The name, in the new schema, of the relationship that followed from them.
         let property: String
+        /// Whether that is the relationship of the record itself, to whose links those of the other side are added.
+        var isOwn = false
     }
 
     /// Whether a relationship can be taken over: it was derived from its inverse and has none to derive it from now.
@@ -65,13 +77,21 @@ extension SchemaMapping {
     ) -> [String: [Release]] {
         let newLayouts = new.recordLayouts()
         var found: [String: Set<Release>] = [:]
-        for (name, sources) in sources {
+        let all = sources
+        for (name, sources) in all {
             guard let before = oldLayouts[name], let after = newLayouts[name] else { continue }
             for (slot, source) in zip(after.slots, sources) {
                 guard case .slot(let place) = source else { continue }
                 let inverseNow = slot.property.relationship?.inverse
                 if before.slots[place].role == .toManyStored, slot.role == .toManyDerived, let inverseNow {
                     found[name, default: []].insert(Release(slot: place, property: inverseNow))
+                    for other in new.subtree(of: slot.property.relationship?.destination ?? "") {
+                        guard let kept = newLayouts[other]?.slot(named: inverseNow), let own = all[other],
+                            case .slot(let origin) = own[kept], let old = oldLayouts[other],
+                            old.slots[origin].role == .toManyStored
+                        else { continue }
+                        found[other, default: []].insert(Release(slot: origin, property: inverseNow, isOwn: true))
+                    }
                 }
                 guard isReleased(before.slots[place].role, slot.role),
                     let relationship = before.slots[place].property.relationship, let inverse = relationship.inverse

@@ -92,7 +92,7 @@ extension SchemaChangeover {
         }
     }
 
-    /// Removes what is left of copies of a store whose process died while it made them. Whoever has the store's lock alone
+    /// Removes what is left of copies of a store whose process died while it made them, and of its saying that it migrates the store. Whoever has the store's lock alone
     /// knows that nobody makes one; what another process has locked stays all the same.
     package static func removeRemains(of path: String, in fileSystem: any FileSystem) {
         let folder = PathText.directory(of: path)
@@ -101,6 +101,9 @@ extension SchemaChangeover {
         }
         let copies = SchemaCopies(of: path)
         let there = Set(names)
+        if there.contains(PathText.name(of: path) + MigrationAdvice.suffix) {
+            MigrationAdvice(forStoreAt: path, in: fileSystem).remove()
+        }
         for name in Set(names.compactMap(copies.unfinished)).sorted() where !there.contains(name) {
             // What cannot be removed waits for the next opening.
             try? removeRemains(ofCopy: PathText.join(folder, name), in: fileSystem)

@@ -42,15 +42,16 @@ extension SchemaMapping {
             return (layout.slots[place], origin(ofEntity: relationship.destination, slot: place))
         }
 
-        /// Whether the other side takes over the links that one side of a many-to-many relationship has kept: it kept none of
-        /// its own before.
+        /// Whether the other side takes over the links that one side of a many-to-many relationship has kept. If it kept links of its
+        /// own, because neither was the other's inverse, it has all of them then.
         func isHandedOver(_ slot: RecordLayout.Slot, from before: RecordLayout.Slot) -> Bool {
             guard before.role == .toManyStored, slot.role == .toManyDerived,
                 before.property.relationship?.destination == slot.property.relationship?.destination,
                 let other = inverse(of: slot), other.slot.role == .toManyStored
             else { return false }
             guard let origin = other.origin else { return true }
-            return origin.role == .toManyDerived && origin.name == before.property.relationship?.inverse
+            return origin.role == .toManyStored
+                || origin.role == .toManyDerived && origin.name == before.property.relationship?.inverse
         }
 
         /// Whether two to-one relationships are each other's inverse now, have values, and were not each other's inverse.

@@ -54,10 +54,26 @@ struct ReplaceableAppleShapedConfiguration: ReplaceableConfiguration {
     func replace(with sibling: Self, keepingCopy keepsCopy: Bool) throws {
         if disk.failsToReplace.withLock({ $0 }) { throw CocoaError(.fileWriteUnknown) }
         disk.tables.withLock { tables in
-            if keepsCopy { tables[path + ".old"] = tables[path] }
+            if keepsCopy {
+                let number = (copies(tables.keys).last.flatMap { Int($0.split(separator: ".").last ?? "") } ?? 0) + 1
+                tables["\(path).old.\(number)"] = tables[path]
+            }
             tables[path] = tables.removeValue(forKey: sibling.path)
         }
     }
+
+    private func copies(_ paths: some Collection<String>) -> [String] {
+        paths.filter { $0.hasPrefix(path + ".old.") }.sorted()
+    }
+
+    func removeCopies(exceptNewest most: Int) {
+        disk.tables.withLock { tables in
+            for copy in copies(tables.keys).reversed().dropFirst(most) { tables[copy] = nil }
+        }
+    }
+
+    /// Nothing is written when it is opened, and nothing is locked.
+    var readingOnly: Self { self }
 
     func discard(_ sibling: Self) { disk.tables.withLock { $0[sibling.path] = nil } }
 

@@ -159,7 +159,7 @@ private enum Both2: VersionedSchema {
 }
 
 /// Each store's contexts have that store's models.
-private enum TwoStores: SchemaMigrationPlan {
+enum TwoStores: SchemaMigrationPlan {
     static var schemas: [any VersionedSchema.Type] { [Both1.self, Both2.self] }
     static var stages: [MigrationStage] {
         [

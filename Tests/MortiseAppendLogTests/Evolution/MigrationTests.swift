@@ -334,6 +334,19 @@ struct MigrationWorld {
         }
     }
 
+    func configuration(dropping: [String]) -> any MigratableConfiguration {
+        switch kind {
+        case .json:
+            var configuration = JSONFileConfiguration("trips", path: path, in: disk)
+            configuration.dropping = dropping
+            return configuration
+        case .log:
+            var configuration = logConfiguration()
+            configuration.dropping = dropping
+            return configuration
+        }
+    }
+
     func open(
         _ version: any VersionedSchema.Type, _ plan: (any SchemaMigrationPlan.Type)?, allowsSave: Bool = true
     ) throws -> ModelContainer {

@@ -436,4 +436,42 @@ import MortiseTestSupport
             ["m": ["tags": ["s", "t"]], "n": ["tags": ["t"]], "s": ["nodes": ["m"]], "t": ["nodes": ["m", "n"]]],
             world, new, saving: "Node")
     }
+
+    /// Defect: two lists that each have their links were refused when they became each other's inverse, since one of them would follow
+    /// from the other.
+    @Test(arguments: SchemaWorld.Kind.allCases, [false, true])
+    func twoListsThatBecomeInversesHaveTheLinksOfBoth(_ kind: SchemaWorld.Kind, renaming: Bool) throws {
+        let (tags, nodes) = renaming ? ("labels", "owners") : ("tags", "nodes")
+        let old = schema(
+            1, entity("Node", textProperty("name"), linkProperty("tags", to: "ATag", many: true)),
+            entity("ATag", textProperty("name"), linkProperty("nodes", to: "Node", many: true)))
+        let new = schema(
+            2,
+            entity(
+                "Node", textProperty("name"),
+                linkProperty(tags, to: "ATag", many: true, inverse: nodes, from: renaming ? "tags" : nil)),
+            entity(
+                "ATag", textProperty("name"),
+                linkProperty(nodes, to: "Node", many: true, inverse: tags, from: renaming ? "nodes" : nil)))
+        let world = try SchemaWorld(kind)
+        let store = try world.open(old)
+        let (all, some) = (
+            (0..<3).map { _ in PersistentIdentifier.temporary(entityName: "ATag") },
+            (0..<3).map { _ in PersistentIdentifier.temporary(entityName: "Node") }
+        )
+        try insert(
+            store,
+            [
+                // A link of both, one of each side alone, and some without any.
+                (all[0], [.string("s"), .identifiers([some[0]])]), (all[1], [.string("t"), .identifiers([some[1]])]),
+                (all[2], [.string("u"), .identifiers([])]),
+                (some[0], [.string("m"), .identifiers([all[0], all[1]])]), (some[1], [.string("n"), .identifiers([])]),
+                (some[2], [.string("o"), .identifiers([])]),
+            ], old)
+        try world.close(store)
+        try expect(
+            [
+                "m": [tags: ["s", "t"]], "n": [tags: ["t"]], "s": [nodes: ["m"]], "t": [nodes: ["m", "n"]],
+            ], world, new, saving: "Node")
+    }
 }

@@ -27,6 +27,9 @@ struct ReferenceCopying: Sendable {
     var letsGo = true
     var carriesPreviewsOut = false
     var swallowsFailedWrites = false
+    /// Whether the storage is replaced as soon as the outcome is prepared, or not even prepared before it is replaced.
+    var switchesEarly = false
+    var preparesNothing = false
     /// Whether anything is stored in the end.
     var commits = true
 }

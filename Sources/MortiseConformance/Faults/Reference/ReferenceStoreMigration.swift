@@ -41,6 +41,7 @@ final class ReferenceStoreMigration: StoreMigration {
     private let before: ReferenceStorage.State
     private let storage: ReferenceStorage
     private var adapted: ReferenceStorage.State
+    private var prepared: ReferenceStorage.State?
     private var hasEnded = false
 
     init(_ configuration: VersionedReferenceConfiguration, _ copying: ReferenceCopying, isPreview: Bool) {
@@ -92,26 +93,44 @@ final class ReferenceStoreMigration: StoreMigration {
         storage.state.withLock { copying.delete(Set(records), from: &$0) }
     }
 
-    func commit(keepingCopy keepsCopy: Bool, atMost most: Int?) throws {
-        defer { abandon() }
+    func prepare(keepingCopy keepsCopy: Bool, atMost most: Int?) throws {
         if isPreview { throw DataStoreError.unsupportedFeature }
-        if copying.commits { try write(storage.state.withLock { $0 }) }
+        if copying.preparesNothing { return }
+        try prepare(storage.state.withLock { $0 })
+        if copying.switchesEarly, let prepared { try replace(with: prepared) }
+    }
+
+    func commit() throws {
+        defer { abandon() }
+        if copying.preparesNothing { try prepare(storage.state.withLock { $0 }) }
+        guard let prepared else { throw DataStoreError.unsupportedFeature }
+        if copying.commits { try replace(with: prepared) }
     }
 
     /// In two operations, of which the second makes it so.
     private func write(_ outcome: ReferenceStorage.State) throws {
+        try prepare(outcome)
+        if let prepared { try replace(with: prepared) }
+    }
+
+    private func prepare(_ outcome: ReferenceStorage.State) throws {
         var outcome = outcome
         copying.finish(&outcome, before)
-        let written = outcome
+        prepared = outcome
+        try writing { try $0.operate() }
+    }
+
+    private func replace(with outcome: ReferenceStorage.State) throws {
+        try writing { medium in try medium.operate { $0 = outcome } }
+        configuration.storage.state.withLock { $0 = outcome }
+    }
+
+    private func writing(_ body: (inout ReferenceStorage.Medium) throws -> Void) throws {
         do {
-            try configuration.storage.medium.withLock { medium in
-                try medium.operate()
-                try medium.operate { $0 = written }
-            }
+            try configuration.storage.medium.withLock { try body(&$0) }
         } catch {
             if !copying.swallowsFailedWrites { throw error }
         }
-        configuration.storage.state.withLock { $0 = written }
     }
 
     func abandon() {

@@ -261,7 +261,7 @@ struct BatchRun<Model: PersistentModel> {
     }
 
     private func execute(_ change: StoreBatch.Change, _ purpose: StoreQuery.Purpose) throws -> StoreBatchResult {
-        var query = PreparedQuery(descriptor, purpose: purpose).query
+        var query = PreparedQuery(descriptor, purpose: purpose, under: state.container.schema).query
         query.includesSubentities = includesSubclasses
         query.avoidsFullScan = state.refusesFullScans(descriptor.fullScanPolicy)
         var attempts = SaveAttempts()

@@ -179,7 +179,7 @@ extension ContextState {
             !(descriptor.includePendingChanges && hasChanges)
         else { return nil }
         try refresh(session)
-        let lowered = PreparedQuery(descriptor)
+        let lowered = PreparedQuery(descriptor, under: container.schema)
         var query = lowered.query
         query.avoidsFullScan = refusesFullScans(descriptor.fullScanPolicy)
         guard lowered.conjunctCode.isEmpty, var plan = try session.plan(query), plan.isExact else { return nil }
@@ -222,7 +222,7 @@ extension ContextState {
                 }
             }
         }
-        let prepared = PreparedQuery(descriptor)
+        let prepared = PreparedQuery(descriptor, under: container.schema)
         if try !QueryRun.stream(prepared, in: self, atMost: 512, add) {
             let run = try QueryRun(prepared, in: self)
             try add(run.records, run.reader)

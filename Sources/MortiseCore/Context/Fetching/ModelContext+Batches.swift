@@ -145,11 +145,13 @@ extension ContextState {
     fileprivate func identifiers<T: PersistentModel>(_ stored: FetchDescriptor<T>) throws -> [PersistentIdentifier] {
         var named = stored
         named.relationshipKeyPathsForPrefetching = []
-        let prepared = PreparedQuery(named, purpose: .identifiers)
+        let prepared = PreparedQuery(named, purpose: .identifiers, under: container.schema)
         var found: [PersistentIdentifier] = []
         if let session = try tables(under: T.self).first?.session,
             try session.plan(prepared.query)?.leavesNothing == false,
-            try QueryRun.stream(PreparedQuery(named), in: self, atMost: 512, { found += $0.map($1.identifier) })
+            try QueryRun.stream(
+                PreparedQuery(named, under: container.schema), in: self, atMost: 512, { found += $0.map($1.identifier) }
+            )
         {
             return found
         }

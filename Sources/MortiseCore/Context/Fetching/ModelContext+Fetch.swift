@@ -59,7 +59,7 @@ extension ModelContext {
             guard let model = try state.present(record, reader) as? T else { return }
             try block(model)
         }
-        let prepared = PreparedQuery(fetch)
+        let prepared = PreparedQuery(fetch, under: container.schema)
         // A row stays as long as its model, so that the models of a portion are made before the block can do anything.
         let isStreamed = try QueryRun.stream(prepared, in: state, atMost: min(size, 512)) { records, reader in
             let models = try state.portion(records, reader, prefetching: prepared.query.prefetch, of: T.self)
@@ -74,7 +74,7 @@ extension ModelContext {
 
 extension ContextState {
     func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
-        let prepared = PreparedQuery(descriptor)
+        let prepared = PreparedQuery(descriptor, under: container.schema)
         if let found = try lookUp(prepared, window: prepared.query.window) {
             return found.models(prepared.query.window(of: found.count), as: T.self)
         }
@@ -171,7 +171,7 @@ extension ContextState {
         }
         var unsorted = descriptor
         unsorted.sortBy = []
-        let prepared = PreparedQuery(unsorted, purpose: .count)
+        let prepared = PreparedQuery(unsorted, purpose: .count, under: container.schema)
         if let found = try lookUp(prepared, window: { _ in 0..<0 }) {
             return prepared.query.window(of: found.count).count
         }

@@ -26,7 +26,7 @@ struct PageRun<Model: PersistentModel> {
         self.descriptor = descriptor
         self.isBackward = isBackward
         self.state = state
-        query = PreparedQuery(descriptor).query
+        query = PreparedQuery(descriptor, under: state.container.schema).query
         let entity = query.entity
         if let key = query.order.first(where: { $0.expression.needsModels }) {
             throw PageError.unsupportedOrder(entity: entity, key: "\(key.expression)")
@@ -115,7 +115,10 @@ struct PageRun<Model: PersistentModel> {
 
     private func run(_ part: Query) throws -> QueryRun<Model> {
         let run = try QueryRun(
-            PreparedQuery(descriptor, adding: part.conditions, order: part.order, limit: part.limit), in: state)
+            PreparedQuery(
+                descriptor, adding: part.conditions, order: part.order, limit: part.limit, under: state.container.schema
+            ),
+            in: state)
         try state.prefetch(run)
         return run
     }

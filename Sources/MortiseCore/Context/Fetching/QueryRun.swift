@@ -37,7 +37,8 @@ final class QueryRun<Model: PersistentModel> {
         isUnaided: Bool = false, needsValues: Bool = true
     ) throws {
         try self.init(
-            PreparedQuery(descriptor, purpose: purpose), in: state, isUnaided: isUnaided, needsValues: needsValues)
+            PreparedQuery(descriptor, purpose: purpose, under: state.container.schema), in: state, isUnaided: isUnaided,
+            needsValues: needsValues)
     }
 
     /// Runs a query. With `isUnaided`, the store only hands out all records, and the framework does the rest. With

@@ -3,23 +3,30 @@ import Logging
 
 /// Brings stores to the schemas that they are to be opened with, by the stages of a plan.
 extension ModelContainer {
-    /// Carries out what is due: nothing is replaced before the stages of all stores have succeeded.
+    /// Carries out what is due: nothing is replaced before the stages of all stores have succeeded and their outcomes are durable.
     /// - Throws: `MigrationError`; `CancellationError` before the first store is replaced; the stores' own errors. No store was changed
-    ///   then, unless the error comes from replacing one.
+    ///   then, unless the error comes from the switch of one: stores before it are at the new version, those after it at the old one, and
+    ///   the next opening goes on with these.
+    /// - Returns: the names of the configurations that told no schema, so that nothing was due.
     static func migrate(
         _ configurations: [any DataStoreConfiguration], to schema: Schema,
         _ plan: (any SchemaMigrationPlan.Type)?, _ logger: Logger
-    ) throws {
+    ) throws -> Set<String> {
         // Without a plan, the stores that adapt their records do that when they are opened.
         let isPlanned = plan != nil
         let plan: any SchemaMigrationPlan.Type = plan ?? WithoutStages.self
         var due: [DueMigration] = []
+        var untold: Set<String> = []
         for configuration in configurations {
             guard let configuration = configuration as? any MigratableConfiguration,
                 isPlanned || !configuration.adaptsWhenOpened
             else { continue }
+            guard let stored = try configuration.storedSchema() else {
+                untold.insert(configuration.name)
+                continue
+            }
             let found = try DueMigration(
-                configuration, to: configuration.schema ?? schema, plan,
+                configuration, from: stored, to: configuration.schema ?? schema, plan,
                 without: try foreign(to: configuration, configurations, schema))
             if let found { due.append(found) }
         }
@@ -29,18 +36,29 @@ extension ModelContainer {
         let options = plan.migrationOptions
         var meters: [MigrationMeter] = []
         for migration in due {
-            if let (begun, meter) = try migration.run(logger) {
-                ready.append(begun)
-                meters.append(meter)
+            let begun = try migration.configuration.waiting(options.waitForOthers, logger) {
+                try MigrationMeter.$isMigrating.withValue(true) { try migration.run(logger) }
+            }
+            if let begun {
+                ready.append(begun.migration)
+                meters.append(begun.meter)
             }
         }
-        // The last code may have run for long. Once one store is replaced, the others follow.
+        // What can fail, fails before the first store is replaced.
+        for (migration, meter) in zip(ready, meters) {
+            // The last code may have run for long, and so may the writing of the store before.
+            try MigrationMeter.Reporting.checkCancellation()
+            try meter.begin(.writing)
+            try migration.prepare(
+                keepingCopy: options.copies == .always, atMost: options.mostCopies.map { max(0, $0) })
+        }
+        // Once one store is replaced, the others follow.
         if !ready.isEmpty { try MigrationMeter.Reporting.checkCancellation() }
         for (migration, meter) in zip(ready, meters) {
-            try meter.begin(.writing)
-            try migration.commit(keepingCopy: options.copies == .always, atMost: options.mostCopies.map { max(0, $0) })
+            try migration.commit()
             meter.end()
         }
+        return untold
     }
 }
 
@@ -141,11 +159,11 @@ private struct DueMigration {
 
     /// Nil if opening the store is all that it takes.
     init?(
-        _ configuration: any MigratableConfiguration, to target: Schema, _ plan: any SchemaMigrationPlan.Type,
-        without others: @autoclosure () throws -> [String: String]
+        _ configuration: any MigratableConfiguration, from stored: StoredSchema, to target: Schema,
+        _ plan: any SchemaMigrationPlan.Type, without others: @autoclosure () throws -> [String: String]
     ) throws {
         // Most openings end here, before the plan's models are looked at.
-        guard let stored = try configuration.storedSchema(), stored != target.stored else { return nil }
+        if stored == target.stored { return nil }
         let others = try others()
         self.configuration = configuration
         self.target = target
@@ -238,7 +256,14 @@ private struct DueMigration {
                     run.note = { try note($0, $1, dropping: dropped) }
                     _ = try run.map(from: step.source.stored)
                 } else {
-                    try note(try migration.adapt(to: step.target.stored))
+                    let loss = try migration.adapt(to: step.target.stored)
+                    try note(loss)
+                    if step.isUnplanned {
+                        try loss.checkOrigins(
+                            from: step.source.stored, to: step.target.stored,
+                            dropping: (configuration as? any SelfDescribingConfiguration)?.dropping ?? [],
+                            store: configuration.name)
+                    }
                 }
             } catch {
                 refusal = "\(error)"
@@ -259,13 +284,14 @@ private struct DueMigration {
             store: configuration.name, from: path.steps.first?.source.version ?? stored.version,
             to: path.steps.last?.target.version ?? target.version, stages: stages, records: records,
             keepsIdentifiers: path.steps.isEmpty || records == 0 || migration.keepsIdentifiers,
+            isCopy: !path.steps.isEmpty && migration.isCopy,
             space: path.steps.isEmpty
                 ? nil
                 : try configuration.migrationSpace(
                     keepingCopy: options.copies == .always || stages.contains { $0.loss != nil }))
     }
 
-    /// Nobody has written down identifiers of a store without records.
+    /// A store without records has no identifiers that a reference could lead to.
     /// - Throws: `MigrationError.identifiersWouldChange`.
     private static func checkIdentifiers(
         _ migration: any StoreMigration, _ options: MigrationOptions, records: Int, store: String
@@ -276,7 +302,7 @@ private struct DueMigration {
 
     /// Runs the stages.
     /// - Returns: the migration, to be committed; nil if another process has migrated the store meanwhile.
-    func run(_ logger: Logger) throws -> (any StoreMigration, MigrationMeter)? {
+    func run(_ logger: Logger) throws -> (migration: any StoreMigration, meter: MigrationMeter)? {
         let space = try configuration.migrationSpace(keepingCopy: options.copies == .always)
         if let space, !space.isEnough {
             throw MigrationError.notEnoughSpace(store: configuration.name, space: space)
@@ -331,8 +357,12 @@ private struct DueMigration {
     private func adapt(_ step: MigrationPath.Step, to schema: Schema, _ migration: any StoreMigration) throws {
         let loss = try attempt(step, .mapping) { try migration.adapt(to: schema.stored) }
         // As opening the store would refuse it.
-        try loss.check(
-            dropping: (configuration as? any SelfDescribingConfiguration)?.dropping ?? [], store: configuration.name)
+        let dropping = (configuration as? any SelfDescribingConfiguration)?.dropping ?? []
+        try loss.check(dropping: dropping, store: configuration.name)
+        if step.isUnplanned {
+            try loss.checkOrigins(
+                from: step.source.stored, to: schema.stored, dropping: dropping, store: configuration.name)
+        }
         try attempt(step, .mapping) { try check(loss, dropping: [], in: step) }
     }
 

@@ -24,7 +24,7 @@ struct TransformRun {
         let names = Dictionary(renaming.names.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         let mapping = try CompiledMapping(
             transform.mapping, transform.duplicates, from: renamed, original: current, to: step.target.stored)
-        if !mapping.schemas.isEmpty, !names.isEmpty { try migration.adapt(to: renamed) }
+        if !mapping.schemas.isEmpty, !names.isEmpty { try self.note(try migration.adapt(to: renamed), [:]) }
         func note(_ loss: SchemaLoss, _ converted: [String: Set<String>]) throws {
             try self.note(
                 loss.renamingEntities(names),

@@ -13,9 +13,9 @@ final class PreparedQuery<Model: PersistentModel> {
     /// The query of a descriptor without limit, with more conditions, in another order over stored values, and with a limit.
     init(
         _ descriptor: FetchDescriptor<Model>, adding conditions: [QueryExpression], order: [StoreQuery.Order],
-        limit: Int?
+        limit: Int?, under schema: Schema
     ) {
-        let plain = PreparedQuery(descriptor)
+        let plain = PreparedQuery(descriptor, under: schema)
         var descriptor = descriptor
         // A store of SwiftData's shape is asked with it, and knows no other conditions.
         if conditions.isEmpty { descriptor.fetchLimit = limit }
@@ -27,11 +27,15 @@ final class PreparedQuery<Model: PersistentModel> {
             order: order, limit: limit, projection: plain.query.projection, prefetch: plain.query.prefetch)
     }
 
-    init(_ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows) {
+    /// - Parameters:
+    ///   - descriptor: the fetch.
+    ///   - purpose: what the answer is for.
+    ///   - schema: the container's, which may know names of entities from before the last version; nil where there is none.
+    init(_ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows, under schema: Schema?) {
         self.descriptor = descriptor
         let layout = ModelLayout.of(Model.self)
         var predicate = LoweredPredicate(descriptor.predicate)
-        let names = layout.formerNames
+        let names = schema?.formerNames ?? layout.formerNames
         if !names.isEmpty { predicate.conjuncts = predicate.conjuncts.map { $0.renamingEntities(names) } }
         conjunctCode = predicate.code
         var orderCode: [SortDescriptor<Model>] = []
@@ -89,23 +93,24 @@ final class PreparedQuery<Model: PersistentModel> {
 extension QueryExpression {
     /// The expression with identifiers of records under the names that their entities have now, and under those that they have
     /// here: another entity may have that name, and a store gives a number once.
-    fileprivate func renamingEntities(_ names: [String: String]) -> QueryExpression {
-        func both(_ identifier: PersistentIdentifier) -> QueryExpression? {
-            guard let name = names[identifier.entityName] else { return nil }
-            let other = identifier.ofEntity(named: name)
-            return .list([.constant(.identifier(identifier)), .constant(.identifier(other))])
+    fileprivate func renamingEntities(_ names: [String: [String]]) -> QueryExpression {
+        func all(_ identifier: PersistentIdentifier) -> QueryExpression? {
+            guard let names = names[identifier.entityName] else { return nil }
+            let others = names.map { identifier.ofEntity(named: $0) }
+            return .list(([identifier] + others).map { .constant(.identifier($0)) })
         }
         switch self {
         case .compare(let comparison, let other, .constant(.identifier(let identifier))),
             .compare(let comparison, .constant(.identifier(let identifier)), let other):
-            guard comparison == .equal || comparison == .notEqual, let list = both(identifier) else { break }
+            guard comparison == .equal || comparison == .notEqual, let list = all(identifier) else { break }
             let isOne = QueryExpression.contains(list, other.renamingEntities(names))
             return comparison == .equal ? isOne : .not(isOne)
         case .list(let elements):
             return .list(
                 elements.flatMap { element -> [QueryExpression] in
-                    if case .constant(.identifier(let identifier)) = element, case .list(let pair)? = both(identifier) {
-                        return pair
+                    if case .constant(.identifier(let identifier)) = element, case .list(let several)? = all(identifier)
+                    {
+                        return several
                     }
                     return [element.renamingEntities(names)]
                 })

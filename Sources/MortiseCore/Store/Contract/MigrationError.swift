@@ -6,14 +6,17 @@ public enum MigrationError: Error, Hashable, Sendable {
 
     /// Between the store's schema and the container's, the plan has a stage whose code the store does not run.
     case customStage(store: String, from: Schema.Version, to: Schema.Version, stage: Schema.Version)
-    /// The plan has a stage with code to run, and the store leaves plans to the framework, which cannot tell whether the stage is
-    /// due there.
+    /// The plan has a stage with code to run, and the framework cannot tell whether the stage is due: the store leaves plans to it,
+    /// and does not say which schema its records have.
     case plansNotRun(store: String, stage: Schema.Version)
     /// The store was written under a newer version of the schema than the program's. Writing and reading are both
     /// refused: an older program does not know what it would drop.
     case newerStore(store: String, stored: Schema.Version, program: Schema.Version)
     /// The store holds records of entities that the program's schema lacks, although the versions are equal.
     case unnamedEntities(store: String, version: Schema.Version, entities: [SchemaLoss.Entity])
+    /// The schema has something that was renamed from `original`, which the store does not have, and no place for `candidates`, of
+    /// which one may have been called that later. No plan says so: the version in between is missing.
+    case unknownOrigin(store: String, name: String, original: String, candidates: [String])
     /// The store holds a version of the plan by its number, with other models than the plan gives to it: somebody changed them
     /// after a store was made. `differences` has at most ten, in words.
     case versionChanged(store: String, version: Schema.Version, differences: [String])
@@ -26,6 +29,8 @@ public enum MigrationError: Error, Hashable, Sendable {
     case migrationNeeded(store: String, from: Schema.Version, to: Schema.Version)
     /// The store is open in this process, so that it cannot be brought to another version.
     case openElsewhere(store: String)
+    /// Another container brings the store to another version at the moment, and was not done in the time that the plan's options allow.
+    case migrationInProgress(store: String, migration: MigrationUnderWay)
     /// Other processes may have the store open, so that it cannot be brought to another version.
     case sharedElsewhere(store: String)
     /// The next version has no place for what the store holds, and the plan's options do not allow that it goes.
@@ -143,8 +148,8 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
                 + "it was not changed. Make that stage lightweight, or move the records into a new store in the program."
         case .plansNotRun(let store, let stage):
             return
-                "The migration plan has a custom stage to version \(stage) of the schema, and the store \"\(store)\" is of a "
-                + "kind that runs no custom stages. It was not opened. Make that stage lightweight, move the records into a new "
+                "The migration plan has a custom stage to version \(stage) of the schema, and the store \"\(store)\" runs no custom "
+                + "stages and does not say which schema its records have. It was not opened. Make that stage lightweight, move the records into a new "
                 + "store in the program, or open the store without a plan if it holds version \(stage) already."
         case .newerStore(let store, let stored, let program):
             return "The store \"\(store)\" has schema version \(stored), but this program has version \(program). "
@@ -158,6 +163,16 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
                 + "\(version): \(counts.joined(separator: ", ")). It was not changed. Add the models to the container, "
                 + "raise the version of the schema, or drop the records with dropping: [\(names)] in the configuration "
                 + "(?dropping=\(entities.map(\.name).joined(separator: ",")) in a store URL)."
+        case .unknownOrigin(let store, let name, let original, let candidates):
+            let isEntity = !name.contains(".")
+            return
+                "The store \"\(store)\" has no \(original), from which \(name) was renamed, and it holds "
+                + "\(candidates.joined(separator: ", ")), for which the schema has no place. It was not changed. If that is what "
+                + "\(original) was called earlier, open the store with a migration plan that has the version in between, or give "
+                + "\(name) the name that the store has as its original name. If not, "
+                + (isEntity
+                    ? "drop the records with dropping: [\(candidates.map { "\"\($0)\"" }.joined(separator: ", "))] in the configuration."
+                    : "open it with a migration plan in which a stage leads from the store's version to this one.")
         case .versionChanged(let store, let version, let differences):
             return
                 "The store \"\(store)\" holds version \(version) of the schema with other models than the migration plan has "
@@ -181,19 +196,23 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
             return
                 "The store \"\(store)\" is open in this process, so it cannot be brought to another version of the schema. Close "
                 + "its containers first."
+        case .migrationInProgress(let store, let migration):
+            return
+                "The store \"\(store)\" is being brought to another version of the schema by \(migration). Wait until that is done, then open "
+                + "it again; a plan's options say how long opening waits (waitForOthers)."
         case .sharedElsewhere(let store):
             return
                 "The store \"\(store)\" is shared with other processes, so it cannot be brought to another version of the schema. Close "
                 + "it in all of them, open it once unshared (without ?shared in a store URL), and share it again."
         case .lossRefused(let store, let loss):
             return
-                "The store \"\(store)\" holds \(loss), for which version \(loss.opened) of the schema has no place. It was not changed. "
-                + "Move the values in the code of a stage, say in its mapping that they are dropped, or allow the loss in the options "
+                "The store \"\(store)\" holds \(loss), for which version \(loss.opened) of the schema has no place, or which leads to "
+                + "records that are missing. It was not changed. Move the values in the code of a stage, say in its mapping that they are dropped, or allow the loss in the options "
                 + "of the plan."
         case .adoptionLosesData(let store, let loss):
             return
-                "The store \"\(store)\" cannot be taken for version \(loss.opened) of the schema, which has no place for \(loss). It was not "
-                + "changed. Add a version with the store's own models to the plan."
+                "The store \"\(store)\" cannot be taken for version \(loss.opened) of the schema, which has no place for \(loss), or it "
+                + "lacks records to which these lead. It was not changed. Add a version with the store's own models to the plan."
         case .changedMeanwhile(let store):
             return
                 "The store \"\(store)\" was changed while it was being brought to another version, so that nothing was replaced. Close it "
@@ -272,7 +291,7 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
     public var errorClass: StoreErrorClass {
         switch self {
         case .customStage, .plansNotRun: .unsupported
-        case .openElsewhere, .sharedElsewhere: .locked
+        case .openElsewhere, .sharedElsewhere, .migrationInProgress: .locked
         case .storeGone: .missing
         case .notEnoughSpace: .failedInputOutput
         case .stageFailed(let failure): (failure.underlying as? any ClassifiedStoreError)?.errorClass ?? .conflict

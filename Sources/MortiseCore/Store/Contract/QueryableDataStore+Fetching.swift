@@ -33,7 +33,7 @@ extension QueryableDataStore {
     private func answer<T: PersistentModel>(
         to descriptor: FetchDescriptor<T>, _ purpose: StoreQuery.Purpose
     ) throws -> StoreRows<Snapshot> {
-        var query = PreparedQuery(descriptor, purpose: purpose).query
+        var query = PreparedQuery(descriptor, purpose: purpose, under: nil).query
         if purpose == .rows, capabilities.contains(.deferredRelationships) {
             // An answer to a descriptor is whole.
             let layouts = schema.stored.recordLayouts()

@@ -17,7 +17,8 @@ public struct SchemaLoss: Sendable, Hashable {
         }
     }
 
-    /// A property that the program's schema lacks, or a relationship that led to records of an entity that it lacks.
+    /// A property that the program's schema lacks, or a relationship that led to records of an entity that it lacks, or to records
+    /// that a store which is copied does not have.
     public struct Property: Sendable, Hashable {
         /// The entity of the records, which may have inherited the property.
         public let entity: String
@@ -50,12 +51,16 @@ public struct SchemaLoss: Sendable, Hashable {
     /// Whether the schema has everything that the store holds.
     public var isEmpty: Bool { entities.isEmpty && properties.isEmpty }
 
-    /// Makes a loss from counts in any order.
+    /// Makes a loss from counts in any order; those of one property are added up.
     public init(stored: Schema.Version, opened: Schema.Version, entities: [Entity], properties: [Property]) {
         self.stored = stored
         self.opened = opened
         self.entities = entities.sorted { $0.name < $1.name }
-        self.properties = properties.sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
+        // A relationship may lead to records that are missing and to those of an entity that goes.
+        let joined = Dictionary(grouping: properties) { [$0.entity, $0.name] }.values.compactMap { same in
+            same.first.map { Property(entity: $0.entity, name: $0.name, values: same.reduce(0) { $0 + $1.values }) }
+        }
+        self.properties = joined.sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
     }
 
     /// Refuses to drop an entity with records unless the schema has a new version.
@@ -68,6 +73,48 @@ public struct SchemaLoss: Sendable, Hashable {
         if entities.allSatisfy({ dropping.contains($0.name) }) { return }
         // Also those that were named, since whoever follows the error names all of them.
         throw .unnamedEntities(store: store, version: stored, entities: entities)
+    }
+
+    /// Refuses to drop what may be what the schema has under another name: an entity or property that was renamed from one that the
+    /// store never had, as where a version in between is left out. To be called where no plan says how the store came here.
+    /// - Parameters:
+    ///   - old: the schema of the store.
+    ///   - new: the schema that it is opened with.
+    ///   - dropping: the entities whose records may be dropped nevertheless.
+    ///   - store: the store's name in errors.
+    /// - Throws: `MigrationError.unknownOrigin`.
+    public func checkOrigins(
+        from old: StoredSchema, to new: StoredSchema, dropping: [String], store: String
+    ) throws(MigrationError) {
+        if isEmpty { return }
+        let origins = new.entityOrigins(in: old)
+        let dropped = entities.map(\.name).filter { !dropping.contains($0) }
+        if !dropped.isEmpty, let entity = new.entities.first(where: { $0.isRenamed && origins[$0.name] == nil }) {
+            throw .unknownOrigin(store: store, name: entity.name, original: entity.originalName, candidates: dropped)
+        }
+        let (before, after) = (old.recordLayouts(), new.recordLayouts())
+        for (name, layout) in after.sorted(by: { $0.key < $1.key }) {
+            guard let origin = origins[name], let known = before[origin] else { continue }
+            let dropped = properties.filter { $0.entity == origin }.map(\.name)
+            if dropped.isEmpty { continue }
+            for (slot, place) in zip(layout.slots, layout.origins(in: known))
+            where place == nil && slot.property.originalName != slot.name {
+                let candidates = dropped.filter { name in
+                    known.slots.contains { $0.name == name && $0.isOfKind(of: slot) }
+                }
+                if candidates.isEmpty { continue }
+                throw .unknownOrigin(
+                    store: store, name: "\(name).\(slot.name)", original: slot.property.originalName,
+                    candidates: candidates.map { "\(origin).\($0)" })
+            }
+        }
+    }
+}
+
+extension RecordLayout.Slot {
+    fileprivate func isOfKind(of other: RecordLayout.Slot) -> Bool {
+        property.attribute?.kind == other.property.attribute?.kind
+            && property.relationship?.isToMany == other.property.relationship?.isToMany
     }
 }
 

@@ -4,7 +4,9 @@
 /// Such a store is opened without a plan: the container has brought it to the configuration's schema before. Where there is no
 /// plan, the opening of the store itself adapts its records, unless `adaptsWhenOpened` is false.
 public protocol MigratableConfiguration: DataStoreConfiguration {
-    /// The schema of the stored data; nil if the store does not exist yet. Takes no lock and changes nothing.
+    /// The schema of the stored data; nil if the store does not exist yet. Takes no lock and changes nothing. If it is nil although
+    /// there are records, a plan with code is refused (`MigrationError.plansNotRun`), provided that it is still nil once the store is
+    /// open: opening a store must not write a schema for records that had none.
     /// - Throws: the adapter's errors for a store that cannot be read.
     func storedSchema() throws -> StoredSchema?
 
@@ -25,6 +27,10 @@ public protocol MigratableConfiguration: DataStoreConfiguration {
     /// - Throws: as `previewMigration()`.
     func previewMigration(_ request: MigrationRequest) throws -> any StoreMigration
 
+    /// The migration that another process, or this one, says it is carrying out on the store; nil, the default, if none says so. Asked where
+    /// the store is locked: takes no lock, and what it returns may be wrong.
+    func migrationUnderWay() -> MigrationUnderWay?
+
     /// The room that a migration takes where the store is, as far as that can be said before it begins.
     /// - Parameter keepsCopy: whether a copy of the store stays for certain.
     /// - Returns: nil, the default, for a store that does not know.
@@ -40,6 +46,8 @@ public protocol MigratableConfiguration: DataStoreConfiguration {
 }
 
 extension MigratableConfiguration {
+    /// Nil.
+    public func migrationUnderWay() -> MigrationUnderWay? { nil }
     /// Not known.
     public func migrationSpace(keepingCopy keepsCopy: Bool) throws -> MigrationSpace? { nil }
     /// True: the store adapts its records.
@@ -54,6 +62,9 @@ extension MigratableConfiguration {
 public struct MigrationRequest {
     /// The versions of the plan, oldest first, and the schema that the store comes to, each with the classes of its models.
     public let schemas: [Schema]
+
+    /// The version that the store comes to; nil where no schema is named.
+    public var target: Schema.Version? { schemas.last?.version }
 
     /// Names the schemas.
     public init(schemas: [Schema] = []) { self.schemas = schemas }
@@ -85,8 +96,15 @@ public struct MigrationSpace: Sendable, Hashable {
 /// A migration of one store, from the version that is stored to one that replaces it at once.
 ///
 /// A container calls the methods from one thread, in this order: stores of the version in between and `adapt(to:)` as the stages
-/// require, then `commit(keepingCopy:atMost:)` or `abandon()`. Whatever happens before `commit(keepingCopy:atMost:)` returns, the process's death
-/// included, the store is as it was; if it throws, it is as it was or as it was to be, and opening it again tells.
+/// require, then `prepare(keepingCopy:atMost:)` and `commit()`. `abandon()` ends a migration at any point before `commit()`. Whatever
+/// happens before `commit()` is called, the process's death included, the store is as it was. While `commit()` runs, and if it throws,
+/// the store is as it was or as it was to be, whole, and opening it again tells.
+///
+/// Writing takes two steps because a container may have several stores to bring along. It prepares all of them before it commits any, so
+/// that a full disk, or a value that a store cannot take, is found while all are as they were. There is no common transaction: what is
+/// left between the first `commit()` and the last is short, but a process that dies there leaves some stores at the new version and
+/// others at the old one. The next opening takes those along, and leaves alone what is done; nothing is lost, and no stage runs twice on
+/// a store. Code that works on one store must not rely on another one being at the same version.
 public protocol StoreMigration: AnyObject {
     /// The schema that the store holds.
     var storedSchema: StoredSchema { get }
@@ -94,6 +112,9 @@ public protocol StoreMigration: AnyObject {
     /// Whether each record, and the store, will have the identifier that it has now. True by default; if false, a container goes on
     /// only where `MigrationOptions.identifiers` allows that.
     var keepsIdentifiers: Bool { get }
+
+    /// Whether the records go into a new store that takes the place of this one, and the history ends here. False by default.
+    var isCopy: Bool { get }
 
     /// How many records there are now of exactly that entity of the schema that the store holds. The default counts those of
     /// `frozen(under:)`; called before `adapt(to:converting:)`.
@@ -131,21 +152,30 @@ public protocol StoreMigration: AnyObject {
     /// so. What it throws ends the call, which throws it.
     var advance: (_ records: Int) throws -> Void { get set }
 
-    /// Replaces what is stored, durably, and lets others open the store again.
+    /// Does all of the writing that can fail, so that `commit()` has nothing left to do but the switch: makes the outcome durable where
+    /// nobody looks for it, and the copy of the store as it was. The store stays as it was, for everybody. Nothing can be changed in the
+    /// migration afterwards; it can be committed or abandoned. What is left if the process dies is removed by the next opening.
     /// - Parameters:
     ///   - keepsCopy: whether a copy of the store as it was is to stay, also where nothing is lost.
-    ///   - most: how many copies of the store stay beside it when all is done, the newest ones; nil for all. What is in use or cannot
+    ///   - most: how many copies of the store stay beside it after `commit()`, the newest ones; nil for all. What is in use or cannot
     ///     be removed stays as well.
-    /// - Throws: why nothing was replaced, or why it is not known whether it was.
-    func commit(keepingCopy keepsCopy: Bool, atMost most: Int?) throws
+    /// - Throws: why the outcome cannot be stored. The migration can only be abandoned then.
+    func prepare(keepingCopy keepsCopy: Bool, atMost most: Int?) throws
 
-    /// Leaves the store as it was, and lets others open it again. Does nothing after `commit(keepingCopy:atMost:)`.
+    /// Puts what was prepared into the place of what is stored, durably and in one step, and lets others open the store again.
+    /// - Throws: `DataStoreError.unsupportedFeature` if nothing was prepared; why nothing was replaced, or why it is not known whether it
+    ///   was. Others can open the store in any case.
+    func commit() throws
+
+    /// Leaves the store as it was, removes what was prepared, and lets others open the store again. Does nothing after `commit()`.
     func abandon()
 }
 
 extension StoreMigration {
     /// True.
     public var keepsIdentifiers: Bool { true }
+    /// False.
+    public var isCopy: Bool { false }
     /// Counts the records of `frozen(under:)`.
     public func count(ofEntity name: String) throws -> Int {
         try frozen(under: Schema(stored: storedSchema)).currentVersion.rows(ofEntity: name)?.count ?? 0
@@ -153,9 +183,6 @@ extension StoreMigration {
     /// `adapt(to:converting:)` where no value was converted.
     @discardableResult
     public func adapt(to schema: StoredSchema) throws -> SchemaLoss { try adapt(to: schema, converting: [:]) }
-
-    /// `commit(keepingCopy:atMost:)` where all copies stay.
-    public func commit(keepingCopy keepsCopy: Bool) throws { try commit(keepingCopy: keepsCopy, atMost: nil) }
 }
 
 /// The author of what migrations change, in histories.

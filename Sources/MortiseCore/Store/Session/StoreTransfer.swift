@@ -49,8 +49,8 @@ public final class StoreTransfer<Store: DataStore> {
 
     /// The identifiers of the records of exactly one entity, in identity order.
     /// - Throws: the store's errors, also for records that it cannot read; `MigrationError.classNeeded` for a store that is asked by
-    ///   classes, of which none is known; `ModelContextError.storeContract` for a store that tells an identifier twice, or as many as it
-    ///   does not count.
+    ///   classes, of which none is known; `ModelContextError.storeContract` for a store that tells an identifier twice, or
+    ///   another number of identifiers than it counts.
     public func identifiers(ofEntity name: String) throws -> [PersistentIdentifier] {
         let found: [PersistentIdentifier]
         let count: Int

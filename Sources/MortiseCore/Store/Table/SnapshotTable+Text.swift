@@ -72,10 +72,7 @@ extension SnapshotTable {
     ) throws(SnapshotTableError) -> StoredSchema? {
         guard about.count > 1, about[1].count > 2, let text = about[1][2] else { return nil }
         do {
-            let decoder = JSONDecoder()
-            decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-                positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-            return try decoder.decode(StoredSchema.self, from: Data(text.utf8))
+            return try JSONDecoder().decode(StoredSchema.self, from: Data(text.utf8))
         } catch {
             throw .unreadable(source: name, row: 2)
         }
@@ -84,10 +81,7 @@ extension SnapshotTable {
     private static func text(of schema: StoredSchema) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // A default value may be a number that JSON lacks.
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        // What still fails leaves an empty cell: it is refused as unreadable when the schema is asked for.
+        // A schema has names, flags and stored values, all of which can be encoded. An empty cell would be refused as unreadable.
         return (try? encoder.encode(schema)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 

@@ -8,6 +8,7 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
 
     let storedSchema: StoredSchema
     let keepsIdentifiers: Bool
+    let isCopy = true
     private let configuration: Configuration
     private let request: MigrationRequest
     private let isPreview: Bool
@@ -25,6 +26,8 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
     private var told = false
     /// The records, once they are in memory.
     private var engine: EngineMigration?
+    /// The new store, if it was made without an engine.
+    private var prepared: EngineMigration.Prepared?
     /// What has to be done to the records, as long as they are not.
     private var mapped:
         (schema: StoredSchema, mapping: SchemaMapping, loss: SchemaLoss, converted: [String: Set<String>])?
@@ -161,13 +164,13 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                 of: version, named: configuration.name,
                 EngineMigration.Adapter(
                     note: { _ in },
-                    write: { [unowned self] outcome in
+                    prepare: { [unowned self] outcome in
                         let copy = StoreFilling.Records(
                             schema: outcome.result.catalog.schema, storeIdentifier: identifier,
                             nextNumber: outcome.result.nextSequence, reader: outcome.result.reader)
-                        try replace(
-                            with: copy,
-                            keepingCopy: outcome.keepsCopy || !outcome.loss.isEmpty || !dangling.isEmpty)
+                        return try prepare(
+                            copy, keepingCopy: outcome.keepsCopy, atMost: outcome.mostCopies,
+                            losing: withDangling(outcome.loss))
                     }, release: {}))
         migration.advance = advance
         engine = migration
@@ -180,11 +183,10 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
 
     // MARK: The end
 
-    func commit(keepingCopy keepsCopy: Bool, atMost most: Int?) throws {
-        guard store != nil, !isPreview else { throw DataStoreError.unsupportedFeature }
-        defer { abandon() }
+    func prepare(keepingCopy keepsCopy: Bool, atMost most: Int?) throws {
+        guard store != nil, !isPreview, prepared == nil else { throw DataStoreError.unsupportedFeature }
         guard engine == nil, let mapped else {
-            return try inMemory().commit(keepingCopy: keepsCopy, atMost: most)
+            return try inMemory().prepare(keepingCopy: keepsCopy, atMost: most)
         }
         let origins = Dictionary(
             storedSchema.entities.map { (mapped.mapping.currentName(ofEntity: $0.name), $0.name) },
@@ -202,13 +204,16 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                 }
             }
         }
-        try replace(with: records, keepingCopy: keepsCopy || !mapped.loss.isEmpty)
+        prepared = try prepare(records, keepingCopy: keepsCopy, atMost: most, losing: mapped.loss)
     }
 
-    /// Makes a store of the records, and puts it into the place of the old one.
-    private func replace(with records: StoreFilling.Records, keepingCopy keepsCopy: Bool) throws {
+    /// Makes a store of the records.
+    /// - Returns: what puts it into the place of the old one, or removes it.
+    private func prepare(
+        _ records: StoreFilling.Records, keepingCopy keepsCopy: Bool, atMost most: Int?, losing loss: SchemaLoss
+    ) throws -> EngineMigration.Prepared {
         let sibling = try configuration.sibling()
-        let keepsCopy = keepsCopy || !keepsIdentifiers || transfer.keepsHistory
+        let keepsCopy = keepsCopy || !loss.isEmpty || !keepsIdentifiers || transfer.keepsHistory
         do {
             func using(_ body: (StoreTransfer<Store>) throws -> Void) throws {
                 let store = try Self.open(sibling, records.schema, request)
@@ -224,13 +229,43 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
             try using { try filling.fill($0) }
             // As the next one to open it sees it.
             try using { try filling.check($0) }
+            guard try sibling.storedSchema() == records.schema else {
+                throw ModelContextError.storeContract(
+                    store: configuration.name,
+                    fault:
+                        "The new store that was to replace it says that it has another schema than it was written with."
+                )
+            }
             try checkForChanges()
         } catch {
             configuration.discard(sibling)
             throw error
         }
-        // If that fails, the sibling may be all that there is: the next migration removes it once the store is seen to be there.
-        try configuration.replace(with: sibling, keepingCopy: keepsCopy)
+        return EngineMigration.Prepared(
+            commit: { [unowned self] in
+                do {
+                    // Other stores of the container may have taken long meanwhile.
+                    try checkForChanges()
+                } catch {
+                    configuration.discard(sibling)
+                    throw error
+                }
+                // If that fails, the sibling may be all that there is: the next migration removes it once it sees the store.
+                try configuration.replace(with: sibling, keepingCopy: keepsCopy)
+                if let most { configuration.removeCopies(exceptNewest: most) }
+                if !loss.isEmpty {
+                    StoreEvents.emit(.schemaLoss(store: configuration.name, loss: loss, copy: nil))
+                }
+            }, discard: { [configuration] in configuration.discard(sibling) })
+    }
+
+    func commit() throws {
+        guard store != nil else { throw DataStoreError.unsupportedFeature }
+        guard engine != nil || prepared != nil else { throw DataStoreError.unsupportedFeature }
+        defer { abandon() }
+        guard let prepared else { return try inMemory().commit() }
+        self.prepared = nil
+        try prepared.commit()
     }
 
     /// - Throws: `MigrationError.changedMeanwhile` if the store does not hold what was copied.
@@ -247,6 +282,8 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
     func abandon() {
         guard let store else { return }
         self.store = nil
+        prepared?.discard()
+        prepared = nil
         engine?.abandon()
         // What was not changed has nothing to write.
         try? store.close()

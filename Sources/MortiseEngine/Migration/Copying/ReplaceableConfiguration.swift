@@ -9,32 +9,42 @@ public import MortiseCore
 /// before that leaves it as it was.
 ///
 /// Opening has to be exclusive: while a store is open to be copied, nobody else may save into it, in this process or another one, since
-/// that would be gone. The old store is open until the new one has taken its place. If records, the schema or the number of the version
-/// are others by then than those that were copied, `MigrationError.changedMeanwhile` is thrown and nothing is replaced; a change of
-/// values alone shows only in a store whose versions have numbers. If the plan has no code, and its stages come to one, the records are
+/// that would be gone. The old store is open until the new one has taken its place. As a last defence,
+/// `MigrationError.changedMeanwhile` is thrown and nothing is replaced if the schema, the number of the version or the identifiers that
+/// the open store finds then differ from those that were copied. A change of values alone shows only in a store whose versions have
+/// numbers, and a store that reads its content once, when it is opened, shows a change of the schema alone. If the plan has no code, and its stages come to one, the records are
 /// taken over as they are read. Otherwise they are in memory while stages run, packed as an embedded store has them.
 ///
 /// A store that is a `RestoringDataStore` keeps its identifier and those of its records. For any other a plan has to say
 /// `MigrationOptions.identifiers = .mayChange`, and `MigrationError.identifiersWouldChange` is thrown if it does not. Histories are not
 /// copied. The old store stays as a copy (`keepingCopy`) where the plan asks for it, where something is lost, where the store provides a
 /// history, and where identifiers change. References to records that the store does not have count as lost; a required one ends the
-/// migration with `ModelContextError.storeContract`. A store with Apple's shape alone is read through the classes of the plan's versions, and `MigrationError.classNeeded` names
-/// the entity that has none.
+/// migration with `ModelContextError.storeContract`. A store with Apple's shape alone is read through the classes of the plan's
+/// versions, and `MigrationError.classNeeded` names the entity that has none.
 public protocol ReplaceableConfiguration: MigratableConfiguration {
     /// The configuration of a store of the same kind that does not exist yet, so near to this one that it can take its place at once.
-    /// What an interrupted migration left there is removed, unless the store itself is missing and that is its new one.
+    /// What an interrupted migration left there is removed.
     /// - Throws: why there can be no such store.
     func sibling() throws -> Self
 
     /// Puts the store of a sibling, which is closed, into the place of this one, which is still open: in one step, so that the end of the
-    /// process leaves the one or the other there, whole. What it has put there is as durable as a save of the store.
+    /// process leaves the one or the other there, whole. Where that takes several steps, `storedSchema()` and the opening of the store
+    /// finish or undo a replacement that the end of a process interrupted. What was put there is as durable as a save of the store.
     /// - Parameters:
     ///   - sibling: what `sibling()` returned.
-    ///   - keepsCopy: whether the old store has to stay somewhere beside the new one. How many such copies stay is up to the configuration;
-    ///     `MigrationOptions.mostCopies` does not reach it.
+    ///   - keepsCopy: whether the old store has to stay somewhere beside the new one; see `removeCopies(exceptNewest:)`.
     /// - Throws: why it was not replaced, or why it is not known whether it was. The sibling stays then: it may be the only store there
     ///   is.
     func replace(with sibling: Self, keepingCopy keepsCopy: Bool) throws
+
+    /// Removes old stores that `replace(with:keepingCopy:)` has let stay, as far as they can be removed and are in nobody's use; called
+    /// after it where `MigrationOptions.mostCopies` limits them.
+    /// - Parameter most: how many stay, the newest ones.
+    func removeCopies(exceptNewest most: Int)
+
+    /// The same store, to look at: whoever opens it takes no lock that keeps a writer away, and changes nothing, whatever an interrupted
+    /// program has left there. Its saves throw. A store that takes no lock when it is opened, and writes nothing, is its own.
+    var readingOnly: Self { get }
 
     /// Removes the store of a sibling, which is closed, after a migration that came to nothing. Never called after
     /// `replace(with:keepingCopy:)` was, whatever came of that. The next `sibling()` does it, too.
@@ -59,13 +69,13 @@ extension ReplaceableConfiguration {
         try CopyingMigration(of: self, request, isPreview: false)
     }
 
-    /// Opens the store to look at it, as a program does that uses it: where that takes a lock, this does.
+    /// Opens `readingOnly` to look at it. Another program may use the store meanwhile.
     /// - Throws: as `beginMigration()`.
     public func previewMigration() throws -> any StoreMigration { try previewMigration(MigrationRequest()) }
 
     /// As `previewMigration()`.
     /// - Throws: as `beginMigration(_:)`.
     public func previewMigration(_ request: MigrationRequest) throws -> any StoreMigration {
-        try CopyingMigration(of: self, request, isPreview: true)
+        try CopyingMigration(of: readingOnly, request, isPreview: true)
     }
 }

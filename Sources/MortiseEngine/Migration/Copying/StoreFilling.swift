@@ -90,7 +90,7 @@ struct StoreFilling {
             }
             if record == nil, let target = awaited.min() {
                 throw ModelContextError.storeContract(
-                    store: name, fault: "A record requires \(target), which it does not have.")
+                    store: name, fault: "A record requires \(target), which the store does not have.")
             }
             // Once at least: there is nothing to put into the old store's place before something was saved.
             if !batch.isEmpty || current.isEmpty { try save(batch, temporaries, to: store) }

@@ -1,0 +1,37 @@
+import Foundation
+import Logging
+
+extension DataStoreConfiguration {
+    /// Does what needs the store's lock, after a migration that another container is carrying out.
+    /// - Parameters:
+    ///   - patience: how long to wait for that migration.
+    ///   - logger: is told that this waits.
+    ///   - body: is called again while the store is locked and somebody says that he migrates it.
+    /// - Returns: what the body returns.
+    /// - Throws: `MigrationError.migrationInProgress`; `CancellationError`; what the body throws.
+    func waiting<R>(_ patience: Duration, _ logger: Logger, _ body: () throws -> R) throws -> R {
+        var end: ContinuousClock.Instant?
+        while true {
+            do {
+                return try body()
+            } catch {
+                guard (error as? any ClassifiedStoreError)?.errorClass == .locked,
+                    let migration = (self as? any MigratableConfiguration)?.migrationUnderWay()
+                else { throw error }
+                if case MigrationError.stageFailed = error { throw error }
+                let now = ContinuousClock.now
+                if end == nil {
+                    // In the code of a stage this thread would wait for itself.
+                    end = MigrationMeter.isMigrating ? now : now + max(.zero, patience)
+                    if patience > .zero, !MigrationMeter.isMigrating {
+                        logger.notice("waiting for a migration", metadata: ["store": "\(name)", "by": "\(migration)"])
+                    }
+                }
+                if let end, now >= end { throw MigrationError.migrationInProgress(store: name, migration: migration) }
+                try MigrationMeter.Reporting.checkCancellation()
+                // Nobody tells when a lock of another process is free.
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+        }
+    }
+}

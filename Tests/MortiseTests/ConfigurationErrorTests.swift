@@ -71,11 +71,12 @@ import Testing
         ) { try container("floppy:a") }
         expect(
             StoreURLError.unknownOption(
-                url: "json:a?colour=red", option: "colour", allowed: ["allowsSave", "dropping", "integrity"]),
-            sort, saying: "colour", "allowsSave, dropping, integrity"
+                url: "json:a?colour=red", option: "colour", allowed: ["allowsSave", "dropping", "integrity", "name"]),
+            sort, saying: "colour", "allowsSave, dropping, integrity, name"
         ) { try container("json:a?colour=red") }
         expect(
-            StoreURLError.unknownOption(url: "memory:?a=b", option: "a", allowed: []), sort, saying: "has no options"
+            StoreURLError.unknownOption(url: "memory:?a=b", option: "a", allowed: ["name"]), sort,
+            saying: "Allowed options: name"
         ) { try container("memory:?a=b") }
         for (url, word) in [
             ("library.json", "no scheme"), (":x", "no scheme"), ("json:", "it has no path after the colon"),

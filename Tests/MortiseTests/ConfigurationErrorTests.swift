@@ -62,6 +62,19 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")).isEmpty)
     }
 
+    @Test(arguments: ["json:library.json", "log:/library.log", "memory:", "http://example.org/a.store"])
+    func aModelConfigurationHasAFile(_ text: String) throws {
+        let url = try #require(URL(string: text))
+        #expect {
+            try ModelContainer(for: Gauge.self, configurations: ModelConfiguration("a", url: url))
+        } throws: { error in
+            guard case ModelConfigurationError.notAFile("a", let scheme)? = error as? ModelConfigurationError else {
+                return false
+            }
+            return text.hasPrefix(scheme + ":") && error.localizedDescription.contains("ModelContainer(for:store:)")
+        }
+    }
+
     @Test func storeURLsThatNameNoStoreAreExplained() {
         func container(_ url: String) throws { _ = try ModelContainer(for: Gauge.self, store: url) }
         let sort = SwiftDataError.loadIssueModelContainer

@@ -4,6 +4,8 @@ import PackageDescription
 
 let argumentParser: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"]))
+let serviceLifecycle: Target.Dependency = .product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
 let metrics: Target.Dependency = .product(
     name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
 
@@ -19,6 +21,7 @@ let package = Package(
         .library(name: "MortiseCommands", targets: ["MortiseCommands"]),
         .library(name: "MortiseConfiguration", targets: ["MortiseConfiguration"]),
         .library(name: "MortiseMetrics", targets: ["MortiseMetrics"]),
+        .library(name: "MortiseService", targets: ["MortiseService"]),
         .executable(name: "mortise", targets: ["MortiseProgram"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
         .executable(name: "file-catalog", targets: ["FileCatalog"]),
@@ -42,6 +45,9 @@ let package = Package(
             description: "The library MortiseConfiguration: where stores are, from arguments, environment and files."),
         .trait(name: "Metrics", description: "The library MortiseMetrics: what happens in stores, for swift-metrics."),
         .trait(
+            name: "ServiceLifecycle",
+            description: "The library MortiseService: a container as a service of swift-service-lifecycle."),
+        .trait(
             name: "BenchmarkPeers",
             description: "Lets mortise-bench measure GRDB and SQLite as well. Needs libsqlite3-dev on Linux."),
         .trait(
@@ -57,6 +63,7 @@ let package = Package(
         // For a trait each; without it they are not even fetched.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.65.0"),
@@ -100,6 +107,9 @@ let package = Package(
         .target(name: "MortiseConfiguration", dependencies: ["MortiseCore", "MortiseEngine"]),
         .target(
             name: "MortiseMetrics", dependencies: ["MortiseCore", metrics]),
+        .target(
+            name: "MortiseService",
+            dependencies: ["MortiseCore", .product(name: "Logging", package: "swift-log"), serviceLifecycle]),
         .executableTarget(
             name: "MortiseProgram",
             dependencies: [
@@ -285,7 +295,17 @@ let package = Package(
                 "mortise-kill",
             ], exclude: ["FormatReader", "Golden"]),
         .testTarget(
-            name: "SamplesTests", dependencies: ["FileCatalog", "Journeys", "MortiseProgram", "MusicLibrary", "Trips"]),
+            name: "SamplesTests",
+            dependencies: [
+                "FileCatalog", "Journeys", "MortiseProgram", "MusicLibrary",
+                "Trips",
+            ]),
+        .testTarget(
+            name: "MortiseServiceTests",
+            dependencies: [
+                "MortiseAppendLog", "MortiseCore", "MortiseService", serviceLifecycle,
+                .product(name: "Logging", package: "swift-log"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -28,6 +28,7 @@ let package = Package(
         .executable(name: "music-library", targets: ["MusicLibrary"]),
         .executable(name: "trips", targets: ["Trips"]),
         .executable(name: "journeys", targets: ["Journeys"]),
+        .executable(name: "inventory", targets: ["InventoryServer"]),
         .executable(name: "mortise-bench", targets: ["MortiseBenchmarks"]),
         .executable(name: "mortise-conformance", targets: ["mortise-conformance"]),
         .executable(name: "custom-store", targets: ["CustomStoreProgram"]),
@@ -47,6 +48,10 @@ let package = Package(
         .trait(
             name: "ServiceLifecycle",
             description: "The library MortiseService: a container as a service of swift-service-lifecycle."),
+        .trait(
+            name: "Inventory",
+            description: "The sample of a small service on Mortise, which needs a server library.",
+            enabledTraits: ["ServiceLifecycle"]),
         .trait(
             name: "BenchmarkPeers",
             description: "Lets mortise-bench measure GRDB and SQLite as well. Needs libsqlite3-dev on Linux."),
@@ -138,6 +143,21 @@ let package = Package(
             path: "Samples/MusicLibrary"),
         .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
         .executableTarget(name: "Journeys", dependencies: ["Mortise"], path: "Samples/Journeys"),
+        .target(
+            name: "Inventory", dependencies: ["Mortise", .product(name: "Logging", package: "swift-log")],
+            path: "Samples/Inventory/Domain"),
+        .executableTarget(
+            name: "InventoryServer",
+            dependencies: [
+                "Inventory", "Mortise", "MortiseService", "MissingTrait", serviceLifecycle,
+                .product(
+                    name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["Inventory"])),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Inventory"])),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Inventory"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Inventory"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Inventory"])),
+                .product(name: "Logging", package: "swift-log"),
+            ], path: "Samples/Inventory/Server"),
         .target(
             name: "CustomStore", dependencies: ["MortiseCore", "MortiseEngine"], path: "Samples/CustomStore/Store"),
         .executableTarget(
@@ -297,7 +317,7 @@ let package = Package(
         .testTarget(
             name: "SamplesTests",
             dependencies: [
-                "FileCatalog", "Journeys", "MortiseProgram", "MusicLibrary",
+                "FileCatalog", "Inventory", "InventoryServer", "Journeys", "Mortise", "MortiseProgram", "MusicLibrary",
                 "Trips",
             ]),
         .testTarget(

@@ -4,6 +4,8 @@ import PackageDescription
 
 let argumentParser: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"]))
+let serviceLifecycle: Target.Dependency = .product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
 let metrics: Target.Dependency = .product(
     name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
 
@@ -19,12 +21,14 @@ let package = Package(
         .library(name: "MortiseCommands", targets: ["MortiseCommands"]),
         .library(name: "MortiseConfiguration", targets: ["MortiseConfiguration"]),
         .library(name: "MortiseMetrics", targets: ["MortiseMetrics"]),
+        .library(name: "MortiseService", targets: ["MortiseService"]),
         .executable(name: "mortise", targets: ["MortiseProgram"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
         .executable(name: "file-catalog", targets: ["FileCatalog"]),
         .executable(name: "music-library", targets: ["MusicLibrary"]),
         .executable(name: "trips", targets: ["Trips"]),
         .executable(name: "journeys", targets: ["Journeys"]),
+        .executable(name: "inventory", targets: ["InventoryServer"]),
         .executable(name: "mortise-bench", targets: ["MortiseBenchmarks"]),
         .executable(name: "mortise-conformance", targets: ["mortise-conformance"]),
         .executable(name: "custom-store", targets: ["CustomStoreProgram"]),
@@ -42,6 +46,13 @@ let package = Package(
             description: "The library MortiseConfiguration: where stores are, from arguments, environment and files."),
         .trait(name: "Metrics", description: "The library MortiseMetrics: what happens in stores, for swift-metrics."),
         .trait(
+            name: "ServiceLifecycle",
+            description: "The library MortiseService: a container as a service of swift-service-lifecycle."),
+        .trait(
+            name: "Inventory",
+            description: "The sample of a small service on Mortise, which needs a server library.",
+            enabledTraits: ["ServiceLifecycle"]),
+        .trait(
             name: "BenchmarkPeers",
             description: "Lets mortise-bench measure GRDB and SQLite as well. Needs libsqlite3-dev on Linux."),
         .trait(
@@ -57,6 +68,7 @@ let package = Package(
         // For a trait each; without it they are not even fetched.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.65.0"),
@@ -100,6 +112,9 @@ let package = Package(
         .target(name: "MortiseConfiguration", dependencies: ["MortiseCore", "MortiseEngine"]),
         .target(
             name: "MortiseMetrics", dependencies: ["MortiseCore", metrics]),
+        .target(
+            name: "MortiseService",
+            dependencies: ["MortiseCore", .product(name: "Logging", package: "swift-log"), serviceLifecycle]),
         .executableTarget(
             name: "MortiseProgram",
             dependencies: [
@@ -128,6 +143,21 @@ let package = Package(
             path: "Samples/MusicLibrary"),
         .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
         .executableTarget(name: "Journeys", dependencies: ["Mortise"], path: "Samples/Journeys"),
+        .target(
+            name: "Inventory", dependencies: ["Mortise", .product(name: "Logging", package: "swift-log")],
+            path: "Samples/Inventory/Domain"),
+        .executableTarget(
+            name: "InventoryServer",
+            dependencies: [
+                "Inventory", "Mortise", "MortiseService", "MissingTrait", serviceLifecycle,
+                .product(
+                    name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["Inventory"])),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Inventory"])),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Inventory"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Inventory"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Inventory"])),
+                .product(name: "Logging", package: "swift-log"),
+            ], path: "Samples/Inventory/Server"),
         .target(
             name: "CustomStore", dependencies: ["MortiseCore", "MortiseEngine"], path: "Samples/CustomStore/Store"),
         .executableTarget(
@@ -285,7 +315,17 @@ let package = Package(
                 "mortise-kill",
             ], exclude: ["FormatReader", "Golden"]),
         .testTarget(
-            name: "SamplesTests", dependencies: ["FileCatalog", "Journeys", "MortiseProgram", "MusicLibrary", "Trips"]),
+            name: "SamplesTests",
+            dependencies: [
+                "FileCatalog", "Inventory", "InventoryServer", "Journeys", "Mortise", "MortiseProgram", "MusicLibrary",
+                "Trips",
+            ]),
+        .testTarget(
+            name: "MortiseServiceTests",
+            dependencies: [
+                "MortiseAppendLog", "MortiseCore", "MortiseService", serviceLifecycle,
+                .product(name: "Logging", package: "swift-log"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -303,6 +303,18 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     /// Writes what was saved and deferred.
     func flush() throws { try writing.withLock { try writeDeferred() } }
 
+    /// Looks at the file, unless it is being written now.
+    /// - Throws: `EngineError.latched`; `FileError`, `locked` where the lock file was removed or replaced.
+    func checkHealth() throws {
+        guard writing.try() else { return }
+        defer { writing.unlock() }
+        if let failure { throw EngineError.latched(store: path, cause: failure) }
+        if let lock, try !lock.isIntact(in: fileSystem) {
+            throw FileError(.locked(holder: nil), operation: .lock, path: lock.path)
+        }
+        if lock != nil { try checkUntouched() }
+    }
+
     private func writeDeferred() throws {
         if let failure { throw EngineError.latched(store: path, cause: failure) }
         guard let version = deferred else { return }

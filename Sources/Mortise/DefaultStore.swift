@@ -51,16 +51,20 @@ public final class DefaultStore: EngineDataStore {
         }
     }
 
-    fileprivate enum File {
+    enum File {
         case json(JSONFileConfiguration)
         case log(AppendLogConfiguration)
     }
 
     /// What opens the file of a configuration that has one.
     /// - Throws: `FileError` where something is at the path that cannot be read.
-    fileprivate static func file(of configuration: ModelConfiguration) throws -> File {
+    static func file(of configuration: ModelConfiguration) throws -> File {
+        try self.file(of: configuration, asJSON: isJSON(configuration.url.path(percentEncoded: false)))
+    }
+
+    static func file(of configuration: ModelConfiguration, asJSON isJSON: Bool) -> File {
         let path = configuration.url.path(percentEncoded: false)
-        if try isJSON(path) {
+        if isJSON {
             return .json(
                 JSONFileConfiguration(
                     configuration.name, schema: configuration.schema, path: path, allowsSave: configuration.allowsSave,
@@ -73,7 +77,7 @@ public final class DefaultStore: EngineDataStore {
     }
 
     /// - Throws: `FileError` where something is at the path that cannot be read.
-    private static func isJSON(_ path: String) throws -> Bool {
+    static func isJSON(_ path: String) throws -> Bool {
         let beginning: [UInt8]
         do {
             let file = try POSIXFileSystem().open(path, mode: .read)
@@ -152,97 +156,4 @@ extension DefaultStore {
     /// Makes the store that holds the records smaller; nil for one that cannot be while it is open: all but the append log.
     /// - Throws: its errors.
     public func compactStore() throws -> MaintenanceReport? { try base.compactStore() }
-}
-
-extension ModelConfiguration {
-    fileprivate typealias FileConfiguration = MaintainableConfiguration & MigratableConfiguration
-        & SelfDescribingConfiguration
-
-    /// What opens the file; nil for a store in memory.
-    fileprivate var file: (any FileConfiguration)? {
-        get throws {
-            if isStoredInMemoryOnly { return nil }
-            return switch try DefaultStore.file(of: self) {
-            case .json(let file): file
-            case .log(let file): file
-            }
-        }
-    }
-
-    /// - Throws: `DataStoreError.unsupportedFeature` for a store in memory.
-    fileprivate var requiredFile: any FileConfiguration {
-        get throws {
-            guard let file = try file else { throw DataStoreError.unsupportedFeature }
-            return file
-        }
-    }
-}
-
-extension ModelConfiguration: MaintainableConfiguration {
-    /// Verifying and backing up; nothing for a store in memory.
-    public var maintenance: Set<MaintenanceOperation> { isStoredInMemoryOnly ? [] : [.verify, .backUp] }
-
-    /// Reads all of the store in the file and lists what is wrong.
-    /// - Throws: its errors; `DataStoreError.unsupportedFeature` for a store in memory.
-    public func verifyStore() throws -> MaintenanceReport { try requiredFile.verifyStore() }
-
-    /// Writes a copy of the store in the file, as of one moment, to a path where nothing exists.
-    /// - Throws: its errors; `DataStoreError.unsupportedFeature` for a store in memory.
-    public func backUpStore(to path: String) throws -> MaintenanceReport { try requiredFile.backUpStore(to: path) }
-}
-
-extension ModelConfiguration: SelfDescribingConfiguration {
-    /// The same store for reading only.
-    public func readOnly() -> ModelConfiguration {
-        if isStoredInMemoryOnly { return self }
-        var result = ModelConfiguration(
-            name, schema: schema, url: url, allowsSave: false, cloudKitDatabase: cloudKitDatabase)
-        result.dropping = dropping
-        return result
-    }
-
-    /// The path of the file; `memory` for a store in memory.
-    public var location: String { isStoredInMemoryOnly ? "memory" : url.path(percentEncoded: false) }
-
-    /// The files of the store; empty for a store in memory.
-    /// - Throws: the errors of the store in the file.
-    public func storeFiles() throws -> [StoreFile] { try file?.storeFiles() ?? [] }
-
-    /// That of the store in the file; `process` for a store in memory, and where the file cannot be examined.
-    public var durabilityGrade: DurabilityGrade { (try? requiredFile)?.durabilityGrade ?? .process }
-
-    /// True: the store itself compares the schemas.
-    public var checksStoredSchema: Bool { true }
-}
-
-extension ModelConfiguration: MigratableConfiguration {
-    /// The room that a migration of the file takes.
-    /// - Throws: what the store in the file throws.
-    public func migrationSpace(keepingCopy keepsCopy: Bool) throws -> MigrationSpace? {
-        try file?.migrationSpace(keepingCopy: keepsCopy)
-    }
-
-    /// The schema of the file; nil if it does not exist yet, and for a store in memory.
-    /// - Throws: what the store in the file throws.
-    public func storedSchema() throws -> StoredSchema? { try file?.storedSchema() }
-
-    /// Whether the configuration allows saving.
-    public var allowsMigration: Bool { allowsSave }
-
-    /// Begins a migration of the file.
-    /// - Throws: what the store in the file throws; `DataStoreError.unsupportedFeature` for a store in memory.
-    public func beginMigration() throws -> any StoreMigration { try requiredFile.beginMigration() }
-
-    /// As `beginMigration()`, with what the container knows of the models.
-    /// - Throws: as `beginMigration()`.
-    public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
-        try requiredFile.beginMigration(request)
-    }
-
-    /// What a process says that migrates the file.
-    public func migrationUnderWay() -> MigrationUnderWay? { (try? requiredFile)?.migrationUnderWay() }
-
-    /// Begins a migration that is never committed.
-    /// - Throws: as `beginMigration()`.
-    public func previewMigration() throws -> any StoreMigration { try requiredFile.previewMigration() }
 }

@@ -148,7 +148,8 @@ extension ModelConfiguration: DataStoreConfiguration {
     fileprivate static let longestFileName = 255 - 52
 
     /// - Throws: `SwiftDataError.configurationFileNameTooLong`, `.configurationFileNameContainsInvalidCharacters`, and
-    ///   `.loadIssueModelContainer` for CloudKit databases and app groups off Apple platforms.
+    ///   `.loadIssueModelContainer` for CloudKit databases and app groups off Apple platforms, and for a URL that is not that of a
+    ///   file.
     public func validate() throws {
         if let database = cloudKitContainerIdentifier {
             throw ModelConfigurationError.noCloudKit(configuration: name, database: database)
@@ -157,6 +158,9 @@ extension ModelConfiguration: DataStoreConfiguration {
             throw ModelConfigurationError.noAppGroups(configuration: name, group: group)
         }
         guard !isStoredInMemoryOnly else { return }
+        if let scheme = url.scheme, !url.isFileURL {
+            throw ModelConfigurationError.notAFile(configuration: name, scheme: scheme)
+        }
         let file = url.lastPathComponent
         if file.utf8.count > Self.longestFileName {
             throw ModelConfigurationError.fileNameTooLong(configuration: name, bytes: file.utf8.count)
@@ -180,6 +184,8 @@ public enum ModelConfigurationError: Error, Hashable, Sendable {
     case fileNameTooLong(configuration: String, bytes: Int)
     /// The configuration's name, from which the file is named, is empty, `.`, `..`, or contains a slash or NUL.
     case invalidFileName(configuration: String, file: String)
+    /// The configuration's URL is not that of a file.
+    case notAFile(configuration: String, scheme: String)
 }
 
 extension ModelConfigurationError: ClassifiedStoreError, SwiftDataErrorConvertible {
@@ -187,7 +193,7 @@ extension ModelConfigurationError: ClassifiedStoreError, SwiftDataErrorConvertib
     public var errorClass: StoreErrorClass {
         switch self {
         case .noCloudKit, .noAppGroups: .unsupported
-        case .fileNameTooLong, .invalidFileName: .usage
+        case .fileNameTooLong, .invalidFileName, .notAFile: .usage
         }
     }
     /// The configuration at fault and the way out, in one line.
@@ -207,13 +213,17 @@ extension ModelConfigurationError: ClassifiedStoreError, SwiftDataErrorConvertib
         case .invalidFileName(let configuration, let file):
             "\"\(file)\" cannot be the file name of the configuration \"\(configuration)\". Use a name without "
                 + "slash and NUL."
+        case .notAFile(let configuration, let scheme):
+            "The configuration \"\(configuration)\" has a URL with the scheme \(scheme), but a ModelConfiguration keeps its store in "
+                + "a file. Pass URL(fileURLWithPath:), or open a store URL such as json:PATH, log:PATH or memory: by "
+                + "ModelContainer(for:store:)."
         }
     }
 
     /// The error of SwiftData that this one matches.
     public var swiftDataError: SwiftDataError {
         switch self {
-        case .noCloudKit, .noAppGroups: .loadIssueModelContainer
+        case .noCloudKit, .noAppGroups, .notAFile: .loadIssueModelContainer
         case .fileNameTooLong: .configurationFileNameTooLong
         case .invalidFileName: .configurationFileNameContainsInvalidCharacters
         }

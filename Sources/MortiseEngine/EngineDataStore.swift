@@ -1,7 +1,7 @@
 public import MortiseCore
 
 /// A store whose records are in an engine. The adapter makes the engine; extensions of this protocol do the rest.
-public protocol EngineDataStore: VersionedDataStore, DataStoreBatching, Sendable {
+public protocol EngineDataStore: VersionedDataStore, DataStoreBatching, HealthCheckedStore, Sendable {
     /// The engine that holds the records.
     var engine: Engine { get }
     /// Whether `save(_:)` is allowed.
@@ -15,6 +15,12 @@ extension EngineDataStore {
     public var changeFeed: ChangeFeed? { engine.feed }
     /// The engine's latest published version. Never blocks.
     public var currentVersion: any StoreVersion { engine.version }
+    /// Asks the latest version for damage that was met, and what keeps the engine's commits.
+    /// - Throws: what is wrong.
+    public func checkHealth() throws {
+        try currentVersion.check()
+        try engine.checkHealth()
+    }
     /// What the engine can do; a store that keeps its records adds its own.
     public var capabilities: StoreCapabilities { engineCapabilities }
 

@@ -42,7 +42,7 @@ import Testing
         ("json:a?allowsSave=true&", "name=value"), ("json:a?allowsSave=", "true or false, not \"\""),
         ("json:a?allowsSave=TRUE", "true or false"),
         ("json:a?allowssave=true", "Allowed options: allowsSave, dropping, integrity"),
-        ("json:a?allowsSave=%zz", "two hexadecimal digits"), ("memory:?x=1", "has no options"),
+        ("json:a?allowsSave=%zz", "two hexadecimal digits"), ("memory:?x=1", "Allowed options: name"),
         ("log:a?keepDays=-1", "a whole number from 0 to 36500"), ("log:a?keepDays=1e3", "a whole number"),
         ("log:a?keepDays=99999999999999999999", "a whole number"),
         ("log:a?durability=batched&interval=50", "50ms or 2s"),

@@ -62,6 +62,19 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")).isEmpty)
     }
 
+    @Test(arguments: ["json:library.json", "log:/library.log", "memory:", "http://example.org/a.store"])
+    func aModelConfigurationHasAFile(_ text: String) throws {
+        let url = try #require(URL(string: text))
+        #expect {
+            try ModelContainer(for: Gauge.self, configurations: ModelConfiguration("a", url: url))
+        } throws: { error in
+            guard case ModelConfigurationError.notAFile("a", let scheme)? = error as? ModelConfigurationError else {
+                return false
+            }
+            return text.hasPrefix(scheme + ":") && error.localizedDescription.contains("ModelContainer(for:store:)")
+        }
+    }
+
     @Test func storeURLsThatNameNoStoreAreExplained() {
         func container(_ url: String) throws { _ = try ModelContainer(for: Gauge.self, store: url) }
         let sort = SwiftDataError.loadIssueModelContainer
@@ -71,11 +84,12 @@ import Testing
         ) { try container("floppy:a") }
         expect(
             StoreURLError.unknownOption(
-                url: "json:a?colour=red", option: "colour", allowed: ["allowsSave", "dropping", "integrity"]),
-            sort, saying: "colour", "allowsSave, dropping, integrity"
+                url: "json:a?colour=red", option: "colour", allowed: ["allowsSave", "dropping", "integrity", "name"]),
+            sort, saying: "colour", "allowsSave, dropping, integrity, name"
         ) { try container("json:a?colour=red") }
         expect(
-            StoreURLError.unknownOption(url: "memory:?a=b", option: "a", allowed: []), sort, saying: "has no options"
+            StoreURLError.unknownOption(url: "memory:?a=b", option: "a", allowed: ["name"]), sort,
+            saying: "Allowed options: name"
         ) { try container("memory:?a=b") }
         for (url, word) in [
             ("library.json", "no scheme"), (":x", "no scheme"), ("json:", "it has no path after the colon"),

@@ -1,15 +1,33 @@
-#if !Tool
 import Testing
 
 /// A program that was built without its trait says how to build it.
 struct MissingTraitTests {
-    @Test(arguments: [SampleProgram(name: "mortise"), .fileCatalog, .musicLibrary])
-    func aProgramWithoutItsTraitSaysHowToBuildIt(program: SampleProgram) async throws {
+    #if !Tool
+    private static let needTool = [SampleProgram(name: "mortise"), .fileCatalog, .musicLibrary]
+    #else
+    private static let needTool: [SampleProgram] = []
+    #endif
+    #if !Inventory
+    private static let needInventory = [SampleProgram(name: "inventory")]
+    #else
+    private static let needInventory: [SampleProgram] = []
+    #endif
+
+    private func expect(_ program: SampleProgram, toNeed trait: String) async throws {
         let outcome = try await program.run()
         #expect(outcome.status == 69)
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.split(separator: "\n").count == 1)
-        #expect(outcome.errors.contains("swift run --traits Tool \(program.name)\n"))
+        #expect(outcome.errors.contains("swift run --traits \(trait) \(program.name)\n"))
+    }
+
+    @Test(.enabled(if: !needTool.isEmpty, "built with the trait Tool"), arguments: needTool)
+    func aProgramWithoutItsTraitSaysHowToBuildIt(program: SampleProgram) async throws {
+        try await expect(program, toNeed: "Tool")
+    }
+
+    @Test(.enabled(if: !needInventory.isEmpty, "built with the trait Inventory"), arguments: needInventory)
+    func theServiceWithoutItsTraitSaysHowToBuildIt(program: SampleProgram) async throws {
+        try await expect(program, toNeed: "Inventory")
     }
 }
-#endif

@@ -51,7 +51,7 @@ struct SampleProgram: Sendable {
     }
 
     /// The program beside the running test bundle, where the package manager puts both.
-    private var executable: URL {
+    var executable: URL {
         let folders = [
             Bundle.main.executableURL?.deletingLastPathComponent(),
             URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),

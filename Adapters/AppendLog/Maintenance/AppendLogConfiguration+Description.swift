@@ -70,6 +70,13 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
         }
     }
 
+    /// The room in the folder of the store.
+    /// - Throws: `FileError`.
+    public func freeSpace() throws -> Int64? {
+        let file = try StoreFiles(path, in: fileSystem).main
+        return try fileSystem.freeSpace(at: PathText.directory(of: file))
+    }
+
     /// The log, its checkpoint and the folder of external data, as far as they exist.
     /// - Throws: `FileError`.
     public func storeFiles() throws -> [StoreFile] {

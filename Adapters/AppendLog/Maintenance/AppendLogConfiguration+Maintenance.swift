@@ -3,7 +3,7 @@ import MortiseEngine
 
 extension AppendLogConfiguration: MaintainableConfiguration {
     /// All but resealing: nobody edits a log by hand.
-    public var maintenance: Set<MaintenanceOperation> { [.verify, .compact, .salvage, .backUp] }
+    public var maintenance: Set<MaintenanceOperation> { [.verify, .compact, .salvage, .backUp, .restore] }
 
     /// - Throws: `FileError` where the log cannot be read at all, and where the user may not read external data.
     public func verifyStore() throws -> MaintenanceReport {

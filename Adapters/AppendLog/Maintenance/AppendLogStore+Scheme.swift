@@ -3,7 +3,7 @@ public import MortiseCore
 extension StoreScheme {
     /// `log:PATH`: an append log. Options: `allowsSave=true|false`; `durability=full|batched|none`; with `batched`
     /// `interval=50ms`; `sharing=exclusive|shared`; `keepDays=30`, which tells a compaction how much history to keep;
-    /// `dropping=Entity,Other`.
+    /// `dropping=Entity,Other`; `name=ledger`.
     public static let log = StoreScheme(
         "log", summary: "an append log of checksummed transactions",
         options: [
@@ -19,7 +19,7 @@ extension StoreScheme {
             StoreOption(
                 "keepDays", .wholeNumber(0...36_500), default: "all",
                 "how many days of history a compaction keeps; all of it without this option"),
-            .dropping,
+            .dropping, .name,
         ]
     ) { url in
         if url.options["interval"] != nil, url.options["durability"] != "batched" {
@@ -32,7 +32,7 @@ extension StoreScheme {
             default: .full
             }
         return AppendLogConfiguration(
-            path: url.path, allowsSave: url.allowsSave,
+            url.name, path: url.path, allowsSave: url.allowsSave,
             sharing: url.options["sharing"] == "shared" ? .shared : .exclusive, durability: durability,
             history: url.wholeNumber("keepDays").map { .keep(days: $0) } ?? .keepAll,
             dropping: url.dropping)

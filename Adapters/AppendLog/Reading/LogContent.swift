@@ -18,6 +18,8 @@ struct LogContent {
     /// The position in the log at which the checkpoint ends, and the checkpoint's length; nil if none was used.
     let checkpoint: (position: LogPosition, size: Int64)?
     let ignoredCheckpoint: LogFault?
+    /// Where the checkpoint is that a restoring has left under the name of a temporary; nil if it has its own name.
+    let unnamedCheckpoint: String?
     /// What replaces an unreadable checkpoint; nil if nothing does.
     let fallback: CheckpointFallback?
 
@@ -34,7 +36,8 @@ struct LogContent {
         let header = try AppendLogError.naming(path) { try FileHeader(beginning, expecting: .log) }
         let fallback =
             header.base == 0 ? CheckpointFallback(path, header, external: external, in: fileSystem) : nil
-        let (checkpoint, ignored) = try findCheckpoint(header, path: path, external, fallback, in: fileSystem)
+        let (checkpoint, ignored, unnamed) = try findCheckpoint(
+            header, path: path, external, fallback, in: fileSystem)
         return try AppendLogError.naming(path) {
             if let place = checkpoint?.position, size < place.end {
                 throw LogFault.logShorterThanCheckpoint(offset: place.end, size: size)
@@ -65,14 +68,14 @@ struct LogContent {
             return LogContent(
                 header: header, records: records, schema: schema, position: scan.position, end: end,
                 last: last, unsynced: scan.unsynced, checkpoint: checkpoint.map { ($0.position, $0.size) },
-                ignoredCheckpoint: ignored, fallback: fallback)
+                ignoredCheckpoint: ignored, unnamedCheckpoint: unnamed, fallback: fallback)
         }
     }
 
     private static func findCheckpoint(
         _ header: FileHeader, path: String, _ external: ExternalFiles, _ fallback: CheckpointFallback?,
         in fileSystem: any FileSystem
-    ) throws -> (checkpoint: CheckpointContent?, ignored: LogFault?) {
+    ) throws -> (checkpoint: CheckpointContent?, ignored: LogFault?, unnamed: String?) {
         let checkpointPath = StoreFiles(resolved: path).checkpoint
         do {
             guard
@@ -80,17 +83,20 @@ struct LogContent {
                     checkpointPath, of: header, external: external, restoringFrom: fallback, in: fileSystem)
             else {
                 if header.base > 0 { throw LogFault.checkpointMissing(transaction: header.base) }
-                return (nil, nil)
+                return (nil, nil, nil)
             }
             if found.position.transaction < header.base {
                 throw LogFault.checkpointMissing(transaction: header.base)
             }
-            return (found, nil)
+            return (found, nil, nil)
         } catch let fault as LogFault {
-            if header.base == 0 { return (nil, fault) }
+            if header.base == 0 { return (nil, fault, nil) }
+            if let left = RestoredCheckpoint.find(of: header, path: path, external, in: fileSystem) {
+                return (left.content, nil, left.path)
+            }
             throw AppendLogError(path: checkpointPath, fault: fault)
         } catch let error as FileError where header.base == 0 && isOfCheckpointAlone(error) {
-            return (nil, .unreadable(offset: nil, error: error))
+            return (nil, .unreadable(offset: nil, error: error), nil)
         }
     }
 

@@ -118,7 +118,8 @@ struct SoundReading {
                 fault: .malformed(part: .checkpoint, offset: nil, what: "has a different schema from the log's"))
         }
         if case .torn(let bytes) = scan.end { tornBytes = bytes }
-        let last = scan.position.transaction
+        // No frame may be left behind the checkpoint.
+        let last = max(scan.position.transaction, header.base)
         guard let schema = (alone ?? behind)?.schema else {
             throw LogFault.damagedFrame(
                 offset: LogPosition.first.offset, sequence: 1, reason: "the schema is missing")

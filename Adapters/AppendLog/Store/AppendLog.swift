@@ -87,6 +87,8 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         state.withLock { self.turn = turn }
     }
 
+    func checkHealth() throws { try writer.checkHealth() }
+
     func end() {
         let turn = state.withLock { self.turn.take() }
         turn?.giveBack()

@@ -110,6 +110,9 @@ struct LogOpening {
                 store: content.store, differences: ["the log has another schema; open it unshared once to change it"])
         }
         // From here on the store is this program's to change.
+        if let unnamed = content.unnamedCheckpoint {
+            try RestoredCheckpoint.name(unnamed, path: path, in: fileSystem)
+        }
         if try !isShared || lock.change(to: .exclusive) { try sweep(holding: lock) }
         if isShared { _ = try lock.change(to: .shared) }
         var kept: String?

@@ -30,33 +30,63 @@ struct CheckpointWriter {
         }
     }
 
+    /// Writes the checkpoint whole and durably to a path where nothing exists, such as that of a temporary, and reads it back.
+    /// - Throws: as `write(to:places:tail:permissions:in:)`; nothing is at the path then.
+    func make(
+        at path: String, places: [CheckpointDirectory.Place], permissions: UInt32, in fileSystem: any FileSystem
+    ) throws {
+        let version = version.isSparse ? try version.withoutGaps(isCancelled: isCancelled) : version
+        func attempt() throws {
+            let file = try fileSystem.open(path, mode: .createExclusive(permissions: 0o600))
+            do {
+                let writer = FileWriter(file)
+                try fill(writer, with: version, path, places: places, tail: nil)
+                try writer.flush()
+                try file.setPermissions(permissions)
+                try file.sync(.full)
+                try file.close()
+            } catch {
+                try? file.close()
+                try? fileSystem.unlink(path)
+                throw error
+            }
+        }
+        do { try attempt() } catch is VersionPacker.PackedTwoStates { try attempt() }
+        try fileSystem.syncDirectory(PathText.directory(of: path))
+    }
+
     private func write(
         _ version: EngineVersion, to path: String, places: [CheckpointDirectory.Place], tail: LogTail?,
         _ replacement: DurableReplacement
     ) throws {
-        try replacement.replace { file in
-            let header = FileHeader(kind: .checkpoint, store: store)
-            try file.append(header.bytes)
-            let seed = header.seed
-            var packer = VersionPacker(isCancelled: isCancelled) { bytes in try Self.append(bytes, to: file, seed) }
-            let tables = try packer.pack(version)
-            let directory = CheckpointDirectory(
-                schema: catalog.schema, transaction: version.number, nextSequence: version.nextSequence,
-                places: places,
-                keyForm: packer.hasReferences ? PackedTable.keyFormOfReferences : PackedTable.keyForm, tables: tables)
-            var payload = ByteWriter(capacity: 1 << 16)
-            try payload.directory(directory, store: catalog.store)
-            let region = try payload.bytes.withUnsafeBytes { try Self.append($0, to: file, seed) }
-            try Self.pad(file)
-            let footer = CheckpointFooter(
-                offset: region.offset, length: UInt64(region.length), checksum: region.checksum, tail: tail)
-            try file.append(footer.bytes(seed: seed))
-            // Otherwise the fault would show at the first fetch, when the log may have been cut to what follows the
-            // checkpoint.
-            let log = FileHeader(kind: .log, store: store, file: places.first?.log ?? store)
-            try file.reading {
-                try CheckpointContent.check($0, path, of: log, holds: version, isCancelled: isCancelled)
-            }
+        try replacement.replace { try fill($0, with: version, path, places: places, tail: tail) }
+    }
+
+    private func fill(
+        _ file: FileWriter, with version: EngineVersion, _ path: String, places: [CheckpointDirectory.Place],
+        tail: LogTail?
+    ) throws {
+        let header = FileHeader(kind: .checkpoint, store: store)
+        try file.append(header.bytes)
+        let seed = header.seed
+        var packer = VersionPacker(isCancelled: isCancelled) { bytes in try Self.append(bytes, to: file, seed) }
+        let tables = try packer.pack(version)
+        let directory = CheckpointDirectory(
+            schema: catalog.schema, transaction: version.number, nextSequence: version.nextSequence,
+            places: places,
+            keyForm: packer.hasReferences ? PackedTable.keyFormOfReferences : PackedTable.keyForm, tables: tables)
+        var payload = ByteWriter(capacity: 1 << 16)
+        try payload.directory(directory, store: catalog.store)
+        let region = try payload.bytes.withUnsafeBytes { try Self.append($0, to: file, seed) }
+        try Self.pad(file)
+        let footer = CheckpointFooter(
+            offset: region.offset, length: UInt64(region.length), checksum: region.checksum, tail: tail)
+        try file.append(footer.bytes(seed: seed))
+        // Otherwise the fault would show at the first fetch, when the log may have been cut to what follows the
+        // checkpoint.
+        let log = FileHeader(kind: .log, store: store, file: places.first?.log ?? store)
+        try file.reading {
+            try CheckpointContent.check($0, path, of: log, holds: version, isCancelled: isCancelled)
         }
     }
 

@@ -278,7 +278,9 @@ final class LogWriter: @unchecked Sendable {
     /// A file that another program has replaced or cut is never written.
     private func checkUntouched() throws { try checkUntouched(ofLength: allocated) }
 
-    private func checkUntouched(ofLength length: Int64) throws {
+    /// - Parameter length: nil if any will do.
+    /// - Throws: `FileError` where lock or log is another one than was opened.
+    private func checkUntouched(ofLength length: Int64?) throws {
         if try !lock.isIntact(in: fileSystem) {
             throw FileError(.changed(.replaced), operation: .lock, path: lock.path)
         }
@@ -288,7 +290,7 @@ final class LogWriter: @unchecked Sendable {
         guard named.isSameFile(as: extent) else {
             throw FileError(.changed(.replaced), operation: .write, path: path)
         }
-        if named.size != length {
+        if let length, named.size != length {
             let change: FileChange =
                 named.size < length
                 ? .truncated(from: length, to: named.size) : .extended(from: length, to: named.size)
@@ -417,6 +419,19 @@ final class LogWriter: @unchecked Sendable {
             try checkOpen()
             try noteLength()
             try checkUntouched()
+        }
+    }
+
+    /// Whether the next frame could be appended, as far as can be told while another is being written.
+    /// - Throws: as `checkWritable()`; `FileError.Reason.locked` where the lock file was removed or replaced, so that another
+    ///   process may have the lock.
+    func checkHealth() throws {
+        try locked {
+            try checkOpen()
+            if try !lock.isIntact(in: fileSystem) {
+                throw FileError(.locked(holder: nil), operation: .lock, path: lock.path)
+            }
+            try checkUntouched(ofLength: isStreaming || isShared ? nil : allocated)
         }
     }
 

@@ -45,6 +45,13 @@ extension JSONFileConfiguration: SelfDescribingConfiguration {
     /// Always `full`.
     public var durabilityGrade: DurabilityGrade { .full }
 
+    /// The room in the folder of the store.
+    /// - Throws: `FileError`.
+    public func freeSpace() throws -> Int64? {
+        let file = try StoreFiles(path, in: fileSystem).main
+        return try fileSystem.freeSpace(at: PathText.directory(of: file))
+    }
+
     /// The file and, if there is one, the folder of external data.
     /// - Throws: `FileError`.
     public func storeFiles() throws -> [StoreFile] {

@@ -3,7 +3,7 @@ import MortiseEngine
 
 extension JSONFileConfiguration: MaintainableConfiguration {
     /// All but salvaging: what is left of a damaged file can be read with any editor.
-    public var maintenance: Set<MaintenanceOperation> { [.verify, .reseal, .compact, .backUp] }
+    public var maintenance: Set<MaintenanceOperation> { [.verify, .reseal, .compact, .backUp, .restore] }
 
     /// - Throws: `FileError` where the user may not read the file or external data, or the file cannot be read.
     public func verifyStore() throws -> MaintenanceReport {

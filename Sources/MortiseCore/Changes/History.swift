@@ -116,6 +116,8 @@ public struct HistoryTombstone<Model: PersistentModel>: Sequence, @unchecked Sen
     public typealias Element = Any
     private let values: [PartialKeyPath<Model>: any Sendable]
 
+    var pairs: [(key: PartialKeyPath<Model>, value: any Sendable)] { values.map { ($0.key, $0.value) } }
+
     /// Makes a tombstone of preserved values by property.
     public init(_ values: [PartialKeyPath<Model>: any Sendable] = [:]) { self.values = values }
 

@@ -51,18 +51,10 @@ extension ModelContainer {
         try checkOpen()
         let root = URL(fileURLWithPath: folder, isDirectory: true)
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
-        func name(_ configuration: any DataStoreConfiguration) -> String {
-            let location = (configuration as? any SelfDescribingConfiguration)?.location ?? configuration.name
-            return URL(fileURLWithPath: location).lastPathComponent
-        }
-        let names = storeConfigurations.map(name)
+        let names = BackupNames(storeConfigurations)
         return try reports { configuration, _ in
             guard let source = configuration.capable(of: .backUp) else { return nil }
-            let own = name(configuration)
-            // Stores in several folders may have files of one name.
-            let isShared = names.count { $0 == own } > 1
-            let prefix = configuration.name.replacing("/", with: "-").replacing("\0", with: "-")
-            let file = root.appending(path: isShared ? "\(prefix)-\(own)" : own)
+            let file = root.appending(path: names.name(of: configuration))
             return try source.backUpStore(to: file.path(percentEncoded: false))
         }
     }
@@ -74,6 +66,20 @@ extension ModelContainer {
     public func compact() throws -> [StoreReport] {
         try reports { _, store in
             store.allowsSave ? try store.compactStore() : nil
+        }
+    }
+
+    /// The saves of the stores that keep a history, as the descriptor asks: sort order and limit apply to all of them together; without
+    /// a sort order, saves are in order of time.
+    /// - Throws: `MaintenanceError.unsupported` if no store keeps a history; `ModelContextError.containerClosed`; the stores' errors.
+    public func history(
+        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction> = HistoryDescriptor()
+    ) throws -> [DefaultHistoryTransaction] {
+        do {
+            return try ModelContext(self).fetchHistory(descriptor)
+        } catch DataStoreError.unsupportedFeature {
+            throw MaintenanceError.unsupported(
+                .history, store: storeConfigurations.map(\.locationOrName).joined(separator: ", "))
         }
     }
 

@@ -123,7 +123,9 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             guard names.insert(configuration.name).inserted else {
                 throw SwiftDataError(
                     .duplicateConfiguration,
-                    "Two configurations are called \"\(configuration.name)\". Give each a name of its own.")
+                    "Two configurations are called \"\(configuration.name)\": "
+                        + "\(Self.locations(of: configuration.name, in: configurations)). Give each a name of its own, in a "
+                        + "store URL by ?name=.")
             }
             let complete = try Self.complete(configuration, with: givenSchema, migrationPlan)
             for name in (complete.schema ?? givenSchema).stored.entities.map(\.name) where indices[name] == nil {
@@ -224,6 +226,11 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         }
         try configuration.validate()
         return configuration
+    }
+
+    private static func locations(of name: String, in configurations: [any DataStoreConfiguration]) -> String {
+        configurations.filter { $0.name == name }
+            .map { ($0 as? any SelfDescribingConfiguration)?.location ?? "\(type(of: $0))" }.joined(separator: " and ")
     }
 
     private static func check(_ indices: [String: Int], _ schema: Schema) throws {
@@ -408,8 +415,17 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         if let first { throw first }
     }
 
+    /// Whether `close()` was called.
+    public var isClosed: Bool { shared.closed.load(ordering: .acquiring) }
+
     func checkOpen() throws {
-        if shared.closed.load(ordering: .acquiring) { throw ModelContextError.containerClosed }
+        if isClosed { throw ModelContextError.containerClosed }
+    }
+
+    /// The store that the configuration of that name opened, such as `ledger` of `log:data/ledger.log` or of
+    /// `log:data/main.log?name=ledger`; nil if no configuration has that name.
+    public func store(named name: String) -> (any DataStore)? {
+        stores.first { $0.configurationName == name }?.underlying
     }
 
     /// The store that a configuration opened, to use what is specific to its type; nil if the store is of another type

@@ -20,6 +20,11 @@ extension FileError: CustomStringConvertible {
     }
 }
 
+extension FileError {
+    /// Whether a replacement that failed so may be in place: its file was whole, and was to be given its name.
+    package var isOfNaming: Bool { outcomeIsUnknown && (operation == .rename || operation == .syncDirectory) }
+}
+
 extension FileError.Reason {
     /// What happened, in words.
     var text: String {

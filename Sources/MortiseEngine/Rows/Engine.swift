@@ -20,6 +20,9 @@ public protocol CommitSink: AnyObject, Sendable {
     func begin(_ current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion?
     /// Called after a transaction that `begin(_:)` announced, whether it succeeded or not. The default does nothing.
     func end()
+    /// Looks at what would keep the next transaction from being committed, without waiting for others. The default does nothing.
+    /// - Throws: what that is.
+    func checkHealth() throws
     /// Releases files and locks. No commit follows.
     func close() throws
 }
@@ -38,6 +41,8 @@ extension CommitSink {
     public func begin(_ current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion? { nil }
     /// Does nothing.
     public func end() {}
+    /// Does nothing.
+    public func checkHealth() throws {}
     /// Commits, and returns nil: the transaction is durable then.
     /// - Throws: what `commit` throws.
     public func append(_ result: EngineVersion, changes: ChangeSet) throws -> (any CommitTicket)? {
@@ -112,6 +117,11 @@ public final class Engine: Sendable {
     /// - Throws: `EngineError`; what the sink throws. Nothing was removed then.
     package func erase() throws {
         try write { $0.erase() }
+    }
+
+    func checkHealth() throws {
+        if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: catalog.storeIdentifier) }
+        try sink?.checkHealth()
     }
 
     /// Ends writing: waits for a running transaction and closes the sink. Later transactions throw

@@ -10,6 +10,10 @@ public enum MaintenanceOperation: String, Sendable, Hashable, CaseIterable {
     case reseal
     /// Copying, as of one moment, while others write.
     case backUp = "back up"
+    /// Putting a backup in the store's place.
+    case restore = "restore"
+    /// Telling who has saved what, and when.
+    case history = "keep a history"
 }
 
 /// A configuration whose store can be looked after as a whole without being opened.
@@ -41,6 +45,22 @@ public protocol MaintainableConfiguration: DataStoreConfiguration {
     /// not keep the store from opening is copied too, and listed as a problem.
     /// - Throws: the adapter's errors, also if something exists at the path.
     func backUpStore(to path: String) throws -> MaintenanceReport
+
+    /// Puts what `backUpStore(to:)` has written in the store's place, while nobody has the store open for writing.
+    ///
+    /// The backup is read whole, and the new store is written beside the old one, before anything is replaced. A crash at any
+    /// moment leaves the store as it was, or as the backup has it; so does an error, but for one whose outcome is unknown. The
+    /// backup does not change.
+    /// - Parameters:
+    ///   - path: where the backup is.
+    ///   - replacing: whether a store that exists is replaced. It need not be readable; one that is must have the backup's
+    ///     identifier.
+    ///   - ready: called once, when everything is ready and nothing is replaced yet. Where it throws, nothing is.
+    /// - Returns: how much was restored, and what is wrong with it.
+    /// - Throws: `RestoreError`; the adapter's errors for a backup that is damaged, and for a store that is locked; what `ready`
+    ///   throws.
+    func restoreStore(from path: String, replacing: Bool, whenReady ready: () throws -> Void) throws
+        -> MaintenanceReport
 }
 
 extension MaintainableConfiguration {
@@ -54,10 +74,10 @@ extension MaintainableConfiguration {
     public func resealStore() throws -> MaintenanceReport { throw unsupported(.reseal) }
     /// - Throws: `MaintenanceError.unsupported`.
     public func backUpStore(to path: String) throws -> MaintenanceReport { throw unsupported(.backUp) }
-
-    private func unsupported(_ operation: MaintenanceOperation) -> MaintenanceError {
-        .unsupported(operation, store: (self as? any SelfDescribingConfiguration)?.location ?? name)
-    }
+    /// - Throws: `MaintenanceError.unsupported`.
+    public func restoreStore(
+        from path: String, replacing: Bool, whenReady ready: () throws -> Void
+    ) throws -> MaintenanceReport { throw unsupported(.restore) }
 }
 
 extension DataStoreConfiguration {
@@ -67,6 +87,14 @@ extension DataStoreConfiguration {
         else { return nil }
         return maintainable
     }
+
+    /// The error of what cannot be done with this configuration's store.
+    public func unsupported(_ operation: MaintenanceOperation) -> MaintenanceError {
+        .unsupported(operation, store: locationOrName)
+    }
+
+    /// What a text calls the store.
+    var locationOrName: String { (self as? any SelfDescribingConfiguration)?.location ?? name }
 }
 
 /// Why a store could not be looked after.
@@ -74,11 +102,24 @@ public enum MaintenanceError: Error, Hashable, ClassifiedStoreError {
     /// This kind of store cannot do that. The store is named by its location, or by its configuration's name.
     case unsupported(MaintenanceOperation, store: String)
 
-    /// What cannot be done, and with which store.
+    /// What cannot be done, with which store, and the way out.
     public var description: String {
         switch self {
         case .unsupported(let operation, let store):
-            "The store \(store) has no way to \(operation.rawValue). `maintenance` of its configuration lists what it can do."
+            "The store \(store) has no way to \(operation.rawValue). \(Self.wayOut(of: operation)) `maintenance` of its "
+                + "configuration lists what it can do."
+        }
+    }
+
+    private static func wayOut(of operation: MaintenanceOperation) -> String {
+        switch operation {
+        case .verify: "Fetch its records to see that they can be read."
+        case .compact: "It keeps no more than its configuration says."
+        case .salvage: "Restore a backup of it, or repair it with its own tools."
+        case .reseal: "Only stores that people may edit by hand need that."
+        case .history: "Keep its records in a log: log:PATH."
+        case .backUp, .restore:
+            "Copy its records with `mortise copy`, or keep them in a store with a file: json:PATH or log:PATH."
         }
     }
 

@@ -22,6 +22,10 @@ public protocol SelfDescribingConfiguration: DataStoreConfiguration {
     /// - Throws: the adapter's errors for files that cannot be examined.
     func storeFiles() throws -> [StoreFile]
 
+    /// How many bytes more can be written where the store is; nil, the default, if that is not known.
+    /// - Throws: the adapter's errors for a place that cannot be examined.
+    func freeSpace() throws -> Int64?
+
     /// What an acknowledged save survives.
     var durabilityGrade: DurabilityGrade { get }
 
@@ -36,6 +40,8 @@ public protocol SelfDescribingConfiguration: DataStoreConfiguration {
 }
 
 extension SelfDescribingConfiguration {
+    /// Nil: not known.
+    public func freeSpace() throws -> Int64? { nil }
     /// Empty: no records may be dropped.
     public var dropping: [String] { [] }
     /// `readOnly()`: the store does not follow others.

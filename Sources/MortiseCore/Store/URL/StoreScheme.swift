@@ -77,6 +77,8 @@ public struct StoreOption: Sendable, Hashable {
         case duration
         /// Any text.
         case text
+        /// What a configuration may be called: 1 to 100 bytes of text without slashes, control characters, and space at its ends.
+        case name
     }
 
     /// The option's name in a URL.
@@ -104,6 +106,10 @@ public struct StoreOption: Sendable, Hashable {
     /// `allowsSave`: whether the store may be changed.
     public static let allowsSave = StoreOption(
         "allowsSave", .flag, default: "true", "false opens the store for reading only; another process may write it")
+    /// `name`: what the configuration is called, in errors, in logs, and for `ModelContainer.store(named:)`.
+    public static let name = StoreOption(
+        "name", .name, default: "the file's name without extension",
+        "what the store is called; each of a container's stores needs a name of its own")
     /// `dropping`: the entities whose records may be dropped although the schema's version is that of the store.
     public static let dropping = StoreOption(
         "dropping", .text, default: "",
@@ -121,6 +127,7 @@ extension StoreOption.Values: CustomStringConvertible {
         case .wholeNumber(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .duration: "an interval such as 50ms or 2s, up to an hour"
         case .text: "text"
+        case .name: "1 to 100 bytes of text without slashes, control characters, and space at its ends"
         }
     }
 
@@ -131,7 +138,19 @@ extension StoreOption.Values: CustomStringConvertible {
         case .wholeNumber(let range): Self.number(value).map(range.contains) ?? false
         case .duration: Self.duration(value) != nil
         case .text: true
+        case .name: Self.isName(value)
         }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        guard (1...100).contains(text.utf8.count), let first = text.first, let last = text.last else { return false }
+        let isPlain = text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: false
+            default: scalar != "/"
+            }
+        }
+        return isPlain && !first.isWhitespace && !last.isWhitespace && text != "." && text != ".."
     }
 
     fileprivate static func number(_ text: String) -> Int? {
@@ -160,6 +179,8 @@ extension StoreURL {
     public func wholeNumber(_ name: String) -> Int? { options[name].flatMap(StoreOption.Values.number) }
     /// The value of a duration; nil if the URL does not have the option.
     public func duration(_ name: String) -> Duration? { options[name].flatMap(StoreOption.Values.duration) }
+    /// What the configuration is to be called; nil if the URL does not say. The scheme has to declare `StoreOption.name`.
+    public var name: String? { options["name"] }
     /// Whether the store may be changed.
     public var allowsSave: Bool { flag("allowsSave") ?? true }
     /// The entities whose records may be dropped.

@@ -1,0 +1,87 @@
+import Foundation
+
+extension ModelContainer {
+    /// Puts the copies that `backUp(to:)` has written in the places of their stores, which nobody may have open for writing.
+    ///
+    /// Every backup is read whole, and every new store is written beside the old one, before the first store is replaced. What
+    /// fails until then leaves all of them as they were. Then they are replaced one after the other: a crash leaves each of them
+    /// as it was, or as its backup has it. What a store has saved since the backup is gone, and numbers of records
+    /// and transactions that it has given since are given again: identifiers and history tokens from then may name others.
+    /// - Parameters:
+    ///   - configurations: those of the container that was backed up, but for stores in memory.
+    ///   - folder: the path of the folder with the copies.
+    ///   - replacing: whether stores that exist are replaced.
+    /// - Returns: one report for each store, in the order of the configurations.
+    /// - Throws: `MaintenanceError.unsupported` for a store that cannot be restored, such as one in memory; `RestoreError`; the
+    ///   stores' errors, where another process has one open among them.
+    @discardableResult
+    public static func restore(
+        _ configurations: [any DataStoreConfiguration], from folder: String, replacing: Bool = false
+    ) throws -> [StoreReport] {
+        let root = URL(fileURLWithPath: folder, isDirectory: true)
+        let names = BackupNames(configurations)
+        let sources = try configurations.map { configuration in
+            guard let target = configuration.capable(of: .restore) else { throw configuration.unsupported(.restore) }
+            guard let file = names.existing(of: configuration, in: root) else {
+                let path = root.appending(path: names.name(of: configuration)).path(percentEncoded: false)
+                throw RestoreError.noBackup(store: configuration.name, path: path)
+            }
+            return (target, file)
+        }
+        var reports: [StoreReport?] = Array(repeating: nil, count: sources.count)
+        // Each store is replaced when all that come after it are ready, and have been replaced.
+        func restore(from index: Int) throws {
+            guard index < sources.count else { return }
+            let (target, file) = sources[index]
+            let report = try target.restoreStore(from: file, replacing: replacing) { try restore(from: index + 1) }
+            reports[index] = StoreReport(store: target.name, report: report)
+        }
+        try restore(from: 0)
+        return reports.compactMap(\.self)
+    }
+
+    /// Puts the copies that `backUp(to:)` has written in the places of this container's stores, once the container is closed. It
+    /// stays closed: make another one to use what was restored. Stores that no backup has, such as those in memory, are passed over.
+    /// - Returns: one report for each store that was restored, in the order of the configurations.
+    /// - Throws: `RestoreError.containerIsOpen`; as `restore(_:from:replacing:)`.
+    @discardableResult
+    public func restore(from folder: String, replacing: Bool = false) throws -> [StoreReport] {
+        guard isClosed else { throw RestoreError.containerIsOpen }
+        let configurations = storeConfigurations.filter { $0.capable(of: .backUp) != nil }
+        if configurations.isEmpty, let first = storeConfigurations.first { throw first.unsupported(.restore) }
+        return try Self.restore(configurations, from: folder, replacing: replacing)
+    }
+}
+
+/// What the copies of a container's stores are called in their folder.
+struct BackupNames {
+    private let configurations: [any DataStoreConfiguration]
+
+    init(_ configurations: [any DataStoreConfiguration]) {
+        self.configurations = configurations.filter { $0.capable(of: .backUp) != nil }
+    }
+
+    func name(of configuration: any DataStoreConfiguration) -> String {
+        let own = file(of: configuration)
+        // Stores in several folders may have files of one name.
+        return configurations.count { file(of: $0) == own } > 1 ? long(configuration) : own
+    }
+
+    /// The path of a configuration's copy; nil if there is none.
+    func existing(of configuration: any DataStoreConfiguration, in root: URL) -> String? {
+        // A container with more stores may have written it.
+        [name(of: configuration), long(configuration)]
+            .map { root.appending(path: $0).path(percentEncoded: false) }
+            .first { FileManager.default.fileExists(atPath: $0) }
+    }
+
+    private func file(of configuration: any DataStoreConfiguration) -> String {
+        let location = (configuration as? any SelfDescribingConfiguration)?.location ?? configuration.name
+        return URL(fileURLWithPath: location).lastPathComponent
+    }
+
+    private func long(_ configuration: any DataStoreConfiguration) -> String {
+        let prefix = configuration.name.replacing("/", with: "-").replacing("\0", with: "-")
+        return "\(prefix)-\(file(of: configuration))"
+    }
+}

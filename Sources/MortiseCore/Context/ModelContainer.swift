@@ -131,7 +131,10 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             }
             completed.append(complete)
         }
-        try Self.check(indices, givenSchema)
+        // One store that has all entities has all that they lead to.
+        if completed.count != 1 || indices.count < givenSchema.stored.entities.count || !givenSchema.stored.isClosed {
+            try Self.check(indices, givenSchema)
+        }
         try Self.migrate(completed, to: givenSchema, migrationPlan, logger)
         for configuration in completed { opened.append(try Self.open(configuration, migrationPlan, logger)) }
         storeConfigurations = completed
@@ -274,9 +277,10 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             log(loss, of: configuration.name, copy: nil, logger)
         }
         // Texts of identifiers are taken for what is known, under the names of before, too.
+        let identifier = store.identifier
         for entity in store.schema.stored.entities {
-            for name in [entity.name, entity.originalName] {
-                _ = IdentifierNamespace(storeIdentifier: store.identifier, entityName: name)
+            for name in entity.isRenamed ? [entity.name, entity.originalName] : [entity.name] {
+                _ = IdentifierNamespace(storeIdentifier: identifier, entityName: name)
             }
         }
         return TypedConnection(store, configurationName: configuration.name)

@@ -181,21 +181,37 @@ extension SimulatedVolume.Node {
 extension [UInt8] {
     static let sectorSize = 512
 
+    private static func zeros(_ count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
+            bytes.initialize(repeating: 0)
+            initialized = count
+        }
+    }
+
     mutating func apply(_ change: SimulatedVolume.Change.Kind) {
         switch change {
         case .write(let offset, let bytes):
-            if offset == count {
+            if offset > count { append(contentsOf: Self.zeros(offset - count)) }
+            let overwritten = Swift.min(bytes.count, count - offset)
+            if overwritten > 0 {
+                // As memory: byte by byte, a debug build takes seconds for long values.
+                withUnsafeMutableBytes { all in
+                    bytes.withUnsafeBytes { new in
+                        UnsafeMutableRawBufferPointer(rebasing: all[offset..<offset + overwritten])
+                            .copyMemory(from: UnsafeRawBufferPointer(rebasing: new[..<overwritten]))
+                    }
+                }
+            }
+            if overwritten == 0 {
                 append(contentsOf: bytes)
-            } else {
-                let end = offset + bytes.count
-                if end > count { append(contentsOf: repeatElement(0, count: end - count)) }
-                replaceSubrange(offset..<end, with: bytes)
+            } else if overwritten < bytes.count {
+                append(contentsOf: bytes[overwritten...])
             }
         case .truncate(let size):
             if size < count {
                 removeLast(count - size)
             } else {
-                append(contentsOf: repeatElement(0, count: size - count))
+                append(contentsOf: Self.zeros(size - count))
             }
         case .attributes:
             break

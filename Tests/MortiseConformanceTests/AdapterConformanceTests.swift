@@ -6,9 +6,9 @@ import Testing
 /// Whether tests are run at their full size.
 let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full"
 
-/// The whole kit on every store of this package; `ExampleTests` has it on the sample.
+/// The whole kit on every store of this package; `ExampleTests` has it on the store in memory, and `GuideTests` on the sample.
 @Suite struct AdapterConformanceTests {
-    @Test(arguments: PackageSubjects.simulated, ConformanceCase.all)
+    @Test(arguments: PackageSubjects.simulated.filter { $0.name != PackageSubjects.memory.name }, ConformanceCase.all)
     func conforms(_ subject: ConformanceSubject, to conformanceCase: ConformanceCase) throws {
         try subject.startingProcesses(of: KillConformanceTests.program).check(conformanceCase)
     }

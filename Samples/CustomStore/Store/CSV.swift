@@ -5,8 +5,8 @@ import MortiseCore
 enum CSV {
     static func data(_ rows: some Sequence<[String?]>) -> Data {
         var data = Data()
-        for row in rows {
-            data += row.map { $0.map(cell) ?? [] }.joined(separator: ",".utf8)
+        for cells in rows.lazy.map({ $0.map { $0.map(cell) ?? [] } }) {
+            data += cells.dropFirst().reduce(into: cells.first ?? []) { $0 += ",".utf8 + $1 }
             data.append(UInt8(ascii: "\n"))
         }
         return data

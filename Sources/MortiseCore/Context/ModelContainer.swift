@@ -133,7 +133,10 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             }
             completed.append(complete)
         }
-        try Self.check(indices, givenSchema)
+        // One store that has all entities has all that they lead to.
+        if completed.count != 1 || indices.count < givenSchema.stored.entities.count || !givenSchema.stored.isClosed {
+            try Self.check(indices, givenSchema)
+        }
         let untold = try Self.migrate(completed, to: givenSchema, migrationPlan, logger)
         let patience = migrationPlan?.migrationOptions.waitForOthers ?? .zero
         for configuration in completed {
@@ -287,9 +290,10 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             log(loss, of: configuration.name, copy: nil, logger)
         }
         // Texts of identifiers are taken for what is known, under the names of before, too.
+        let identifier = store.identifier
         for entity in store.schema.stored.entities {
-            for name in [entity.name, entity.originalName] {
-                _ = IdentifierNamespace(storeIdentifier: store.identifier, entityName: name)
+            for name in entity.isRenamed ? [entity.name, entity.originalName] : [entity.name] {
+                _ = IdentifierNamespace(storeIdentifier: identifier, entityName: name)
             }
         }
         return TypedConnection(store, configurationName: configuration.name)

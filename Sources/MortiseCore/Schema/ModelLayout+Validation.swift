@@ -1,5 +1,6 @@
 extension ModelLayout {
     func validate() throws {
+        if isValid { return }
         if let fault = faults.first { throw fault }
         // A superclass answers for what it declares.
         for slot in ownSlots {
@@ -11,6 +12,7 @@ extension ModelLayout {
             }
             try validateInverse(of: relationship, in: slot, destination: destination)
         }
+        noteValid()
     }
 
     private func validateInverse(

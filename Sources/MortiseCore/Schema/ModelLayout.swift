@@ -44,6 +44,12 @@ final class ModelLayout: @unchecked Sendable {
     /// The slots whose inverse has no partner, because it also leads to models, or from models, that lack the slot.
     var oneSidedSlots: [Int] = []
 
+    // A layout does not change any more when there is one: what was found right once is right.
+    private let wasFoundValid = Atomic(false)
+    /// Whether `validate()` has found no fault before.
+    var isValid: Bool { wasFoundValid.load(ordering: .relaxed) }
+    func noteValid() { wasFoundValid.store(true, ordering: .relaxed) }
+
     init(_ description: ModelDescription, superlayout: ModelLayout?, isProvisional: Bool = false) {
         type = description.type
         entityName = description.entityName

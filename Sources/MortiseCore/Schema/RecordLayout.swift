@@ -85,7 +85,11 @@ public final class RecordLayout: Sendable {
 extension StoredSchema {
     /// The layouts of all entities by name. Entities whose superentity is missing, or that inherit from themselves, get
     /// a layout without it; `Schema` refuses such schemas before anything is stored.
-    public func recordLayouts() -> [String: RecordLayout] {
+    ///
+    /// They are made once for a schema and its copies: to ask again costs nothing.
+    public func recordLayouts() -> [String: RecordLayout] { derived.layouts(makeRecordLayouts) }
+
+    private func makeRecordLayouts() -> [String: RecordLayout] {
         let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let properties = byName.mapValues { entity in
             Dictionary(entity.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -115,7 +119,9 @@ extension StoredSchema {
     }
 
     /// By entity, the names of it and of all entities that inherit from it, in schema order: what `subtree(of:)` gives for each.
-    package func subtrees() -> [String: [String]] {
+    package func subtrees() -> [String: [String]] { derived.subtrees(makeSubtrees) }
+
+    private func makeSubtrees() -> [String: [String]] {
         let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var found: [String: [String]] = [:]
         for entity in entities {
@@ -126,6 +132,9 @@ extension StoredSchema {
 
     /// The names of an entity and of all entities that inherit from it, in schema order.
     public func subtree(of name: String) -> [String] {
+        let known = subtrees()
+        // Of entities that have one name, each may inherit from another.
+        if known.count == entities.count, let found = known[name] { return found }
         var members: Set<String> = [name]
         var grew = true
         while grew {

@@ -14,9 +14,11 @@ public final class Schema: Codable, Hashable, Sendable {
     /// The version that the schema's author gave it.
     public let version: Version
     /// The entities, ordered by name.
-    public let entities: [Entity]
+    public var entities: [Entity] { described.value.entities }
     /// The entities by name.
-    public let entitiesByName: [String: Entity]
+    public var entitiesByName: [String: Entity] { described.value.byName }
+    // Made when they are asked for: a container, which has a schema of its own, works with the stored form and the layouts.
+    private let described: Lazily<Description>
 
     /// The same schema as a value without Swift types.
     public let stored: StoredSchema
@@ -35,8 +37,8 @@ public final class Schema: Codable, Hashable, Sendable {
     public init(_ entities: Entity..., version: Version = Version(1, 0, 0)) {
         self.encodingVersion = Self.schemaEncodingVersion
         self.version = version
-        self.entities = entities.sorted { $0.name < $1.name }
-        self.entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let described = Description(entities.sorted { $0.name < $1.name })
+        self.described = Lazily { described }
         self.stored = StoredSchema(version: version, entities: entities.map(\.stored))
         self.layouts = [:]
         self.recordLayouts = stored.recordLayouts()
@@ -80,8 +82,7 @@ public final class Schema: Codable, Hashable, Sendable {
             version: version,
             entities: Set(layouts.map(\.entityName)).compactMap { [layouts = self.layouts] in layouts[$0]?.storedEntity
             })
-        self.entities = Entity.make(from: self.layouts)
-        self.entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.described = Lazily { [layouts = self.layouts] in Description(Entity.make(from: layouts)) }
         self.recordLayouts = self.layouts.mapValues(\.record)
         formerNames = stored.formerNames
         self.duplicates = layouts.filter { [layouts = self.layouts] in layouts[$0.entityName] !== $0 }.map(\.entityName)
@@ -99,10 +100,10 @@ public final class Schema: Codable, Hashable, Sendable {
         hasChosenVersion = isChosen
         encodingVersion = other.encodingVersion
         self.version = version
-        entities =
-            other.layouts.isEmpty ? other.stored.entities.map(Entity.init(stored:)) : Entity.make(from: other.layouts)
-        entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        stored = StoredSchema(version: version, entities: other.stored.entities)
+        described = Lazily { [layouts = other.layouts, stored = other.stored] in
+            Description(layouts.isEmpty ? stored.entities.map(Entity.init(stored:)) : Entity.make(from: layouts))
+        }
+        stored = other.stored.numbered(version)
         layouts = other.layouts
         recordLayouts = other.recordLayouts
         formerNames = names ?? other.formerNames
@@ -152,13 +153,12 @@ public final class Schema: Codable, Hashable, Sendable {
         }
         stored = try container.decode(StoredSchema.self, forKey: .stored)
         version = stored.version
-        entities = stored.entities.map(Entity.init(stored:))
-        entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        described = Lazily { [stored] in Description(stored.entities.map(Entity.init(stored:))) }
         layouts = [:]
         recordLayouts = stored.recordLayouts()
         formerNames = stored.formerNames
         duplicates = []
-        opensWithoutModels = entities.isEmpty
+        opensWithoutModels = stored.entities.isEmpty
         hasChosenVersion = true
     }
 
@@ -168,8 +168,7 @@ public final class Schema: Codable, Hashable, Sendable {
         encodingVersion = Self.schemaEncodingVersion
         self.stored = stored
         version = stored.version
-        entities = stored.entities.map(Entity.init(stored:))
-        entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        described = Lazily { [stored] in Description(stored.entities.map(Entity.init(stored:))) }
         layouts = [:]
         recordLayouts = stored.recordLayouts()
         formerNames = stored.formerNames
@@ -208,7 +207,20 @@ public final class Schema: Codable, Hashable, Sendable {
     /// - Throws: `SchemaError` for the first fault, with entity and property.
     public func validate() throws {
         if let name = duplicates.first { throw SchemaError.duplicateEntity(entity: name) }
-        for name in layouts.keys.sorted() { try layouts[name]?.validate() }
+        for layout in layouts.values.filter({ !$0.isValid }).sorted(by: { $0.entityName < $1.entityName }) {
+            try layout.validate()
+        }
+    }
+
+    /// The typed form of the entities.
+    private struct Description: Sendable {
+        let entities: [Entity]
+        let byName: [String: Entity]
+
+        init(_ entities: [Entity]) {
+            self.entities = entities
+            byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        }
     }
 }
 

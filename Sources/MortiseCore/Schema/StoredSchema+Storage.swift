@@ -23,7 +23,9 @@ extension StoredSchema {
     }
 
     /// The part of the schema that two versions have to share for a store of one to be a store of the other.
-    var storage: Storage {
+    var storage: Storage { derived.storage(makeStorage) }
+
+    private func makeStorage() -> Storage {
         Storage(
             entities: Dictionary(
                 entities.map { entity in

@@ -4,7 +4,10 @@ public struct StoredSchema: Sendable, Codable, Hashable {
     /// The version that the schema's author gave it.
     public var version: Schema.Version
     /// Every entity, ordered by name (code units).
-    public var entities: [StoredEntity]
+    public var entities: [StoredEntity] {
+        didSet { derived = DerivedFromSchema() }
+    }
+    private(set) var derived = DerivedFromSchema()
 
     /// Makes a schema; entities are sorted. Whether they fit together is not checked.
     public init(version: Schema.Version = Schema.Version(1, 0, 0), entities: [StoredEntity]) {
@@ -12,9 +15,33 @@ public struct StoredSchema: Sendable, Codable, Hashable {
         self.entities = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
+    private enum CodingKeys: String, CodingKey { case version, entities }
+
+    /// The same schema with another number, and with its entities sorted, which somebody may have put into another order.
+    func numbered(_ version: Schema.Version) -> StoredSchema {
+        let isSorted = derived.isSorted {
+            zip(entities, entities.dropFirst()).allSatisfy { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        }
+        guard isSorted else { return StoredSchema(version: version, entities: entities) }
+        var schema = self
+        schema.version = version
+        return schema
+    }
+
     /// The entity of that name; nil if the schema has none.
     public func entity(named name: String) -> StoredEntity? {
         entities.first { $0.name == name }
+    }
+
+    /// Two schemas are equal if their versions and their entities are.
+    public static func == (lhs: StoredSchema, rhs: StoredSchema) -> Bool {
+        lhs.version == rhs.version && lhs.entities == rhs.entities
+    }
+
+    /// Consistent with `==`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(version)
+        hasher.combine(entities)
     }
 }
 

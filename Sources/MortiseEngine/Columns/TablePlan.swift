@@ -26,21 +26,55 @@ final class TablePlan: Sendable {
     /// The slots of coded values.
     let codedSlots: [Int]
 
+    /// The plan of a store, which shares what does not depend on the store with others of its schema.
     init(
-        layout: RecordLayout, number: Int, identifiers: IdentifierNamespace, columns: [Column],
-        targets: [[IdentifierNamespace]], indexes: [IndexDefinition], linkCount: Int,
+        _ shape: TableShape, number: Int, identifiers: IdentifierNamespace, targets: [[IdentifierNamespace]],
         external: ExternalFiles?
     ) {
+        self.number = number
+        self.identifiers = identifiers
+        self.targets = targets
         self.external = external
+        layout = shape.layout
+        columns = shape.columns
+        forms = shape.forms
+        indexes = shape.indexes
+        equalityTexts = shape.equalityTexts
+        indexOfSlot = shape.indexOfSlot
+        linkCount = shape.linkCount
+        hasData = shape.hasData
+        storesExternally = shape.storesExternally
+        codedSlots = shape.codedSlots
+    }
+
+    var entityName: String { layout.entityName }
+}
+
+/// What the plans of an entity's tables have in common in all stores of a schema; `TablePlan` says what its parts are.
+final class TableShape: Sendable {
+    let layout: RecordLayout
+    let columns: [Column]
+    let forms: [ColumnForm]
+    /// By slot, the number of the entity to which a relationship leads.
+    let destinations: [Int?]
+    let indexes: [IndexDefinition]
+    let equalityTexts: [String]
+    let indexOfSlot: [Int?]
+    let linkCount: Int
+    let hasData: Bool
+    let storesExternally: Bool
+    let codedSlots: [Int]
+
+    init(
+        layout: RecordLayout, columns: [Column], destinations: [Int?], indexes: [IndexDefinition], linkCount: Int
+    ) {
         storesExternally = columns.contains(where: \.storesExternally)
         codedSlots = columns.filter { $0.kind == .coded && $0.form == .bytes }.map(\.slot)
         hasData = columns.contains { $0.kind == .data && $0.form == .bytes }
         self.layout = layout
-        self.number = number
-        self.identifiers = identifiers
         self.columns = columns
+        self.destinations = destinations
         forms = columns.map(\.form)
-        self.targets = targets
         self.indexes = indexes
         indexOfSlot = layout.slots.indices.map { slot in
             indexes.firstIndex { $0.components.count == 1 && $0.components[0].slot == slot }
@@ -49,8 +83,6 @@ final class TablePlan: Sendable {
         equalityTexts = AccessPath.equalityTexts(layout, indexes)
         self.linkCount = linkCount
     }
-
-    var entityName: String { layout.entityName }
 }
 
 /// An index that the tables of an entity have.

@@ -13,25 +13,9 @@ struct RecentChanges: Sendable {
     private static let mostRecords = 256
 
     private var footprints: [Footprint] = []
-    /// The entities whose records say the same in any order of saves: no relationship of theirs is counted, or may lead to
-    /// a record only once.
     private let plainEntities: Set<String>
 
-    init(_ catalog: Catalog) {
-        plainEntities = Set(
-            catalog.layouts.values.filter { layout in
-                layout.slots.allSatisfy { slot in
-                    guard let relationship = slot.property.relationship else { return true }
-                    let inverse = relationship.inverse.flatMap { name in
-                        catalog.layouts[relationship.destination]?.slots.first { $0.name == name }?.property
-                            .relationship
-                    }
-                    return ![relationship, inverse].contains { $0?.minimumCount != nil || $0?.maximumCount != nil }
-                        && (relationship.isToMany || inverse?.isToMany ?? true) && !relationship.isUnique
-                        && inverse?.isUnique != true
-                }
-            }.map(\.entityName))
-    }
+    init(_ catalog: Catalog) { plainEntities = catalog.plainEntities }
 
     /// Notes a transaction that may have touched anything.
     mutating func append(_ number: UInt64) { append(Footprint(number: number, touched: nil)) }

@@ -17,7 +17,8 @@ struct Options {
 
           --records N   measure with N records; may be given several times (10,000, 100,000 and
                         1,000,000)
-          --only NAME   run this row only; may be given several times
+          --only NAME   run this row only, or all whose names begin with it, as ledger; may be given
+                        several times
           --csv FILE    also write all measurements to a file
           --figure FILE also draw cost per record against the number of records, as SVG
           --seed N      make other data (2026)
@@ -43,12 +44,12 @@ struct Options {
         }
         if records.isEmpty { records = isSmoke ? Self.smokeRecords : Self.fullRecords }
         records = Set(records).sorted()
-        if let unknown = only.first(where: { name in !Row.all.contains { $0.name == name } }) {
+        if let unknown = only.first(where: { name in !Row.all.contains { $0.isCalled(name) } }) {
             throw UsageError("There is no row called \(unknown).")
         }
     }
 
-    var rows: [Row] { Row.all.filter { only.isEmpty || only.contains($0.name) } }
+    var rows: [Row] { Row.all.filter { row in only.isEmpty || only.contains { row.isCalled($0) } } }
 
     private static func value(_ option: String, _ value: String?) throws -> String {
         guard let value, !value.hasPrefix("--") else { throw UsageError("\(option) wants a value.") }
@@ -61,6 +62,13 @@ struct Options {
             throw UsageError("\(option) wants a number greater than 0, not \(text).")
         }
         return number
+    }
+}
+
+extension Row {
+    /// Whether a name asks for the row: its own, or one that is no row's and that its own begins with.
+    fileprivate func isCalled(_ name: String) -> Bool {
+        self.name == name || (self.name.hasPrefix(name + "-") && !Row.all.contains { $0.name == name })
     }
 }
 

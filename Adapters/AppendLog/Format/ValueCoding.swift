@@ -106,6 +106,7 @@ extension ByteWriter {
             byte(ValueTag.double)
             fixed(value.bitPattern)
         case .decimal(let value):
+            if plain(value) { return }
             let text = value.isNaN ? "NaN" : value.description
             guard Decimal(logText: text) == value else { throw UnwritableValue() }
             byte(ValueTag.decimal)
@@ -157,6 +158,42 @@ extension ByteWriter {
             }
         }
         if depth == 0, !isWithinBudget { throw UnwritableValue() }
+    }
+
+    /// Writes most decimals, digit by digit: their description, without a string that is made of it and read back.
+    /// - Returns: false, and nothing is written, for a number that is very long or very small.
+    private mutating func plain(_ value: Decimal) -> Bool {
+        guard let number = value.scaled, number.mantissa.magnitude < 1_000_000_000_000_000_000,
+            (-18...18).contains(number.exponent)
+        else { return false }
+        var left = UInt64(number.mantissa.magnitude)
+        var exponent = left == 0 ? 0 : number.exponent
+        while exponent < 0, left % 10 == 0 {
+            left /= 10
+            exponent += 1
+        }
+        withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { bytes in
+            var start = bytes.count
+            func put(_ byte: UInt8) {
+                start -= 1
+                bytes[start] = byte
+            }
+            for _ in 0..<max(exponent, 0) { put(UInt8(ascii: "0")) }
+            var behind = max(-exponent, 0)
+            repeat {
+                put(UInt8(ascii: "0") + UInt8(left % 10))
+                left /= 10
+                if behind > 0 {
+                    behind -= 1
+                    if behind == 0 { put(UInt8(ascii: ".")) }
+                }
+            } while left > 0 || behind > 0 || bytes[start] == UInt8(ascii: ".")
+            if number.mantissa < 0 { put(UInt8(ascii: "-")) }
+            byte(ValueTag.decimal)
+            varint(bytes.count - start)
+            raw(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+        }
+        return true
     }
 
     /// Records by ascending number, as they mostly come already.

@@ -125,8 +125,11 @@ struct ChunkPlace {
     @inline(__always)
     func uuid(_ entry: Entry, _ offset: Int) -> UUID { UUID(uuid: load(entry, offset, as: uuid_t.self)) }
 
-    func decimal(_ entry: Entry, _ offset: Int) -> Decimal {
-        StoredDecimal(reading: fixed + entry.offset + StoredDecimal.width * offset).number
+    func decimal(_ entry: Entry, _ offset: Int) -> Decimal { storedDecimal(entry, offset).number }
+
+    @inline(__always)
+    func storedDecimal(_ entry: Entry, _ offset: Int) -> StoredDecimal {
+        StoredDecimal(reading: fixed + entry.offset + StoredDecimal.width * offset)
     }
 
     /// The number of the target, and of its entity among those that the column's property may lead to.
@@ -165,5 +168,17 @@ struct ChunkPlace {
     @inline(__always)
     func code(_ entry: Entry, _ offset: Int) -> Int {
         Int(UInt16(littleEndian: load(entry, offset, as: UInt16.self)))
+    }
+
+    /// The value of a column whose form is a word, as that word.
+    @inline(__always)
+    func word(_ entry: Entry, _ offset: Int) -> UInt64 {
+        switch entry.form {
+        case .code: UInt64(code(entry, offset))
+        case .bool: UInt64(load(entry, offset, as: UInt8.self))
+        case .float: UInt64(UInt32(littleEndian: load(entry, offset, as: UInt32.self)))
+        case .double, .date, .uint64, .reference: UInt64(littleEndian: load(entry, offset, as: UInt64.self))
+        default: UInt64(bitPattern: integer(entry, offset) ?? 0)
+        }
     }
 }

@@ -35,6 +35,17 @@ struct ColumnForm: RawRepresentable, Hashable, Sendable {
     private static let widths = [0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16, 20, 8, 10, 16, 2, 16]
 
     var isInHeap: Bool { self == .text || self == .bytes }
+
+    /// Whether a value is a word that means the same in all chunks of a table.
+    var isWord: Bool {
+        switch self {
+        case .bool, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double, .date,
+            .reference,
+            .code:
+            true
+        default: false
+        }
+    }
 }
 
 /// One slot of an entity's records as its tables keep it.

@@ -1,4 +1,5 @@
 import Foundation
+import MortiseCore
 
 /// A decimal number as a column has it: twenty bytes, little-endian. Byte 0 is the power of ten, signed; byte 1 has the
 /// sign in bit 0, NaN in bit 1, and in bit 2 that the mantissa is as short as it can be; bytes 2 and 3 are zero; the
@@ -20,6 +21,13 @@ struct StoredDecimal {
         bytes.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self)
         bytes.storeBytes(of: 0, toByteOffset: 2, as: UInt16.self)
         bytes.storeBytes(of: mantissa.littleEndian, toByteOffset: 4, as: UInt128.self)
+    }
+
+    /// The number as calculations take it; nil for NaN, and for a mantissa of more than 127 bits.
+    @inline(__always)
+    var scaled: ScaledInteger? {
+        guard flags & 2 == 0, let magnitude = Int128(exactly: mantissa) else { return nil }
+        return ScaledInteger(mantissa: flags & 1 == 0 ? magnitude : -magnitude, exponent: Int(exponent))
     }
 
     /// How many 16-bit words of the mantissa count.
@@ -68,4 +76,9 @@ struct StoredDecimal {
         return number
     }
     #endif
+}
+
+extension Decimal {
+    /// The number in whole parts; nil for NaN, and for a mantissa of more than 127 bits.
+    package var scaled: ScaledInteger? { StoredDecimal(self).scaled }
 }

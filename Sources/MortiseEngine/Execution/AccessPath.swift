@@ -59,6 +59,39 @@ struct AccessPath {
     /// Whether it leads to the rows with certain values, and to no range.
     var isPoint: Bool { tail == nil }
 
+    /// Whether the ranges have exactly the rows for which all conditions hold, each once: every condition is an equality in one of
+    /// the first properties, or the only lower or the only upper bound of the next.
+    func isExact(_ plan: TablePlan, for conditions: [SlotCondition]) -> Bool {
+        let components = plan.indexes[index].components
+        var (lowers, uppers) = (0, 0)
+        for (place, component) in components.prefix(equalities.count + (tail == nil ? 0 : 1)).enumerated() {
+            switch component.kind {
+            // What keys do not tell apart, or do not order as comparisons do.
+            case nil, .url, .coded: return false
+            case .string:
+                // Of few strings beyond ASCII, Swift tells neither that they are equal nor which comes first.
+                guard place < equalities.count else { return false }
+                if case .string(let text) = equalities[place], !text.utf8.allSatisfy({ $0 < 0x80 }) { return false }
+            default: break
+            }
+        }
+        for condition in conditions {
+            guard let place = components.firstIndex(where: { $0.slot == condition.slot }) else { return false }
+            switch condition.condition {
+            case .equal where place < equalities.count:
+                if conditions.count(where: { $0.slot == condition.slot }) > 1 { return false }
+            case .lower where place == equalities.count: lowers += 1
+            case .upper where place == equalities.count: uppers += 1
+            default: return false
+            }
+        }
+        switch tail {
+        case nil: return lowers + uppers == 0
+        case .between: return lowers <= 1 && uppers <= 1
+        case .beginning, .oneOf, .notNull, .notANumber: return false
+        }
+    }
+
     static func equality(_ slot: Int, _ conditions: [SlotCondition]) -> StoredValue? {
         for condition in conditions where condition.slot == slot {
             if case .equal(let value) = condition.condition { return value }

@@ -1,72 +1,21 @@
 import MortiseCore
 
-/// Which group each row is in.
-struct AggregateGrouping {
-    private(set) var groups = AggregateGroups()
-    private let keys: [QueryExpression]
-    private let evaluator: QueryEvaluator
-    /// The slot of the only key, where that is a property.
-    private let onlySlot: Int?
-
-    init(_ keys: [QueryExpression], _ reader: RecordReader) {
-        self.keys = keys
-        evaluator = QueryEvaluator(reader: reader)
-        if keys.isEmpty { _ = groups.number(of: []) }
-        if keys.count == 1, case .property(.variable(0), let property) = keys[0] {
-            onlySlot = property.slot
-        } else {
-            onlySlot = nil
-        }
-    }
-
-    /// The groups of a run's rows, new ones included.
-    mutating func numbers(of run: FamilyRows.Run, _ columns: inout AggregateColumns) throws -> [Int] {
-        if keys.isEmpty { return Array(repeating: 0, count: run.offsets.count) }
-        if let onlySlot, onlySlot < columns.table.plan.columns.count, run.place.entry(onlySlot).form == .code {
-            return coded(run, onlySlot, &columns)
-        }
-        return try run.offsets.map { offset in
-            let record = RecordReference(table: columns.number, row: run.first + offset)
-            return groups.number(of: try keys.map { try evaluator.sortKey($0, record) })
-        }
-    }
-
-    private mutating func coded(_ run: FamilyRows.Run, _ slot: Int, _ columns: inout AggregateColumns) -> [Int] {
-        let entry = run.place.entry(slot)
-        return run.offsets.map { offset in
-            if run.place.isAbsent(entry, offset) { return groups.number(of: [.null]) }
-            let code = run.place.code(entry, offset)
-            if let known = columns.group(ofCode: code) { return known }
-            let number = groups.number(of: [.string(columns.table.dictionaries[slot]?[code] ?? "")])
-            columns.note(number, ofCode: code)
-            return number
-        }
-    }
-}
-
-/// What an aggregation needs of one table: where its functions' values are, and which groups its codes are.
+/// What an aggregation needs of one table: where its functions' values are, and which numbers its keys' words have.
 struct AggregateColumns {
     let table: TableVersion
     let number: Int
     let sources: [AggregateSource]
-    /// By code of the only key's column; less than zero where it is not known yet.
-    private var groupsByCode: [Int] = []
+    /// For each key, what it comes to by the word that its column has.
+    var known: [WordNumbers]
 
     init(
-        _ scan: TableScan, _ states: [AggregateState], _ functions: [AggregateFunction], _ evaluator: QueryEvaluator
+        _ scan: TableScan, _ states: [AggregateState], _ functions: [AggregateFunction], keys: Int,
+        _ evaluator: QueryEvaluator
     ) {
         table = scan.table
         number = scan.number
         sources = zip(states, functions).map { AggregateSource($0, $1, scan.table, evaluator, scan.number) }
-    }
-
-    func group(ofCode code: Int) -> Int? {
-        code < groupsByCode.count && groupsByCode[code] >= 0 ? groupsByCode[code] : nil
-    }
-
-    mutating func note(_ group: Int, ofCode code: Int) {
-        if code >= groupsByCode.count { groupsByCode += repeatElement(-1, count: code + 1 - groupsByCode.count) }
-        groupsByCode[code] = group
+        known = Array(repeating: WordNumbers(), count: keys)
     }
 }
 
@@ -107,7 +56,7 @@ struct AggregateSource {
     /// Adds the values of a run's rows to their groups.
     func add(_ run: FamilyRows.Run, _ groups: [Int]) throws {
         guard let expression = function.expression else {
-            for group in groups { state.add(count: 1, group: group) }
+            groups.withUnsafeBufferPointer { state.add(oneTo: $0) }
             return
         }
         guard let column else {
@@ -131,6 +80,8 @@ struct AggregateSource {
             } to: {
                 state.add($0, groups: $1)
             }
+        } else if isSum, entry.form == .decimal {
+            try addDecimals(run, entry, groups)
         } else {
             for (offset, group) in zip(run.offsets, groups) {
                 try state.add(
@@ -156,6 +107,33 @@ struct AggregateSource {
                 }
                 take(
                     UnsafeBufferPointer(rebasing: numbers[..<count]), UnsafeBufferPointer(rebasing: present[..<count]))
+            }
+        }
+    }
+
+    /// Decimals as whole numbers, and one after the other what is none.
+    private func addDecimals(_ run: FamilyRows.Run, _ entry: ChunkPlace.Entry, _ groups: [Int]) throws {
+        try withUnsafeTemporaryAllocation(of: ScaledInteger.self, capacity: run.offsets.count) { numbers in
+            try withUnsafeTemporaryAllocation(of: Int.self, capacity: run.offsets.count) { present in
+                var count = 0
+                func take() {
+                    state.add(
+                        UnsafeBufferPointer(rebasing: numbers[..<count]),
+                        groups: UnsafeBufferPointer(rebasing: present[..<count]))
+                    count = 0
+                }
+                for (offset, group) in zip(run.offsets, groups) where !run.place.isAbsent(entry, offset) {
+                    let stored = run.place.storedDecimal(entry, offset)
+                    if let number = stored.scaled {
+                        numbers.initializeElement(at: count, to: number)
+                        present.initializeElement(at: count, to: group)
+                        count += 1
+                    } else {
+                        take()
+                        try state.add(.decimal(stored.number), group: group)
+                    }
+                }
+                take()
             }
         }
     }

@@ -17,7 +17,7 @@ extension EngineQuery {
             if let table = reader.tables[number].rows as? TableVersion { tables.append((table, number, place)) }
         }
         let conjuncts = query.conjuncts.map(\.expression)
-        if asked.keys.isEmpty, let ends = IndexEnds(asked.functions, self, tables.map(\.table)),
+        if asked.keys.isEmpty, let ends = IndexEnds(asked.functions, self, tables.map(\.table), version),
             let answer = try ends.answer(reader, tables.map(\.number), conjuncts)
         {
             return answer
@@ -31,7 +31,7 @@ extension EngineQuery {
         var grouping = AggregateGrouping(asked.keys, reader)
         for state in states { state.reserve(groups: grouping.groups.count) }
         var columns = scans.map { scan in
-            AggregateColumns(scan, states, asked.functions, QueryEvaluator(reader: reader))
+            AggregateColumns(scan, states, asked.functions, keys: asked.keys.count, QueryEvaluator(reader: reader))
         }
         func add(_ run: FamilyRows.Run) throws {
             let numbers = try grouping.numbers(of: run, &columns[run.scan])

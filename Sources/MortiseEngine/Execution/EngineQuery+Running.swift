@@ -8,6 +8,12 @@ extension EngineQuery {
         // The plan is the caller's, who may have taken claims back.
         let conjuncts = query.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.expression)
         if let found = try beside(plan, conjuncts, reader) { return found }
+        if query.purpose == .count, let found = countInRanges(conjuncts, version) {
+            return VersionRows(
+                entities: reader.tables.map(\.entityName), rows: [],
+                count: plan.appliesLimit ? query.window(of: found.count).count : found.count,
+                report: ExecutionReport(scanned: 0, detail: found.detail, isFullScan: false))
+        }
         var instead: TableAccess?
         var tried = 0
         if identifiers == nil, let walk = orderedWalk(plan) {
@@ -174,7 +180,9 @@ extension EngineQuery {
         }
         // Of the rows in the part, as many match as the best path leads to.
         let wanted = Double(limit) + Double(query.offset)
-        guard least > 64, wanted * Double(count) < Double(least) * Double(least) else { return nil }
+        // A few rows that no other path leads to fewer of come in order for nothing.
+        let isFew = count == least && count <= 1_024
+        guard isFew || least > 64 && wanted * Double(count) < Double(least) * Double(least) else { return nil }
         let filter = CompiledFilter(conjuncts, reader: reader, table: number)
         let found = try walk.rows(
             query, limit, in: table, range, by: filter, atMost: max(1024, table.count / 8), reader: reader,

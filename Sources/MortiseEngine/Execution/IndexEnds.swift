@@ -1,12 +1,12 @@
 import Foundation
 import MortiseCore
 
-/// The least and the greatest values of an aggregation without groups, from the first and the last entries of indexes. It is
-/// there where there are no conditions, or where they all are on what the index begins with.
+/// The least and the greatest values of an aggregation without groups, from the first and the last entries of indexes, and how many
+/// records there are. It is there where there are no conditions, or where they all are on what the index begins with.
 struct IndexEnds {
     /// One function, and the position of its value in each table's indexes.
     private enum Way {
-        case count
+        case count(EngineQuery.RangeCount?)
         case extreme(isLeast: Bool, slot: Int, places: [Place])
     }
 
@@ -24,7 +24,9 @@ struct IndexEnds {
     private let ways: [Way]
 
     /// Nil if a function has to read rows.
-    init?(_ functions: [AggregateFunction], _ query: EngineQuery, _ tables: [TableVersion]) {
+    init?(
+        _ functions: [AggregateFunction], _ query: EngineQuery, _ tables: [TableVersion], _ version: any StoreVersion
+    ) {
         // What may throw has to be evaluated for every row.
         let conjuncts = query.query.conjuncts
         guard query.identifiers == nil, query.conditions.count == conjuncts.count,
@@ -35,7 +37,10 @@ struct IndexEnds {
         var ways: [Way] = []
         for function in functions {
             switch function {
-            case .count where conjuncts.isEmpty: ways.append(.count)
+            case .count where conjuncts.isEmpty: ways.append(.count(nil))
+            case .count:
+                guard let counted = query.countInRanges(conjuncts.map(\.expression), version) else { return nil }
+                ways.append(.count(counted))
             case .minimum(.property(.variable(0), let property)), .maximum(.property(.variable(0), let property)):
                 let places = tables.compactMap { Self.place(property.slot, $0.plan, query.conditions) }
                 guard places.count == tables.count else { return nil }
@@ -92,7 +97,8 @@ struct IndexEnds {
         var scanned = 0
         for way in ways {
             switch way {
-            case .count: values.append(.integer(Int64(tables.reduce(0) { $0 + $1.count })))
+            case .count(let counted):
+                values.append(.integer(Int64(counted?.count ?? tables.reduce(0) { $0 + $1.count })))
             case .extreme(let isLeast, let slot, let places):
                 var best: Found?
                 for (number, table) in tables.enumerated() {
@@ -117,6 +123,7 @@ struct IndexEnds {
     private var detail: String {
         var texts: [String] = []
         for way in ways {
+            if case .count(let counted?) = way, !texts.contains(counted.detail) { texts.append(counted.detail) }
             guard case .extreme(let isLeast, let slot, let places) = way else { continue }
             for (table, place) in zip(tables, places) {
                 let names = table.plan.indexes[place.index].slots.map { table.layout.slots[$0].name }

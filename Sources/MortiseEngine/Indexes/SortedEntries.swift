@@ -26,7 +26,11 @@ struct SortedEntries {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    mutating func reserve(_ count: Int) { entries.reserveCapacity(entries.count + count) }
+    /// Makes room for more entries; for a few at a time, too, without moving all that there are each time.
+    mutating func reserve(_ count: Int) {
+        let wanted = entries.count + count
+        if entries.capacity < wanted { entries.reserveCapacity(max(wanted, entries.capacity * 2)) }
+    }
 
     /// Adds an entry that is not yet in the index. `isExempt` exempts its key from uniqueness.
     mutating func append(_ key: UnsafeRawBufferPointer, row: UInt64, isExempt: Bool = false) {

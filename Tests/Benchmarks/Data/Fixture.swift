@@ -12,10 +12,15 @@ final class Fixture {
     private var saved: ModelContainer?
     private var unindexed: ModelContainer?
     private(set) lazy var peers = Peers(self)
+    private(set) lazy var ledger = Ledger(Ledger.size(forRecords: records), seed: seed) { [unowned self] in
+        newFile($0)
+    }
+    let seed: UInt64
 
     /// - Throws: what the file system throws if the folder cannot be made.
     init(records: Int, seed: UInt64) throws {
         self.records = records
+        self.seed = seed
         trips = TripValues.generate(records, seed: seed)
         travelerCount = TripValues.travelerCount(forTrips: records)
         folder = FileManager.default.temporaryDirectory.appending(path: "mortise-bench-\(UUID().uuidString)")

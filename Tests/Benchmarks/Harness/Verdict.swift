@@ -104,7 +104,7 @@ extension Row {
             let speed = second.perUnit / first.perUnit
             verdicts.append(
                 Verdict(
-                    title: "\(title), \(records.grouped)",
+                    title: isSized ? "\(title), \(records.grouped)" : title,
                     measured: "\(speed.formatted(speed < 10 ? 2 : 1))x as fast as \(other)", wanted: wanted,
                     outcome: speed >= times ? .reached : .short))
         }

@@ -5,7 +5,8 @@ import GRDBSQLite
 
 /// GRDB and SQLite with the records of a fixture: on disk in WAL mode, as a program would keep them.
 final class Peers {
-    private unowned let fixture: Fixture
+    unowned let fixture: Fixture
+    private(set) lazy var ledger = Result { try LedgerPeer(fixture) }
     private var disk: (pool: DatabasePool, sqlite: SQLiteConnection)?
 
     init(_ fixture: Fixture) { self.fixture = fixture }

@@ -21,6 +21,17 @@ enum PeerWork {
     case delete(from: Date, to: Date)
 }
 
+/// The same for what the rows about a ledger do.
+enum LedgerWork {
+    case importing
+    case monthsAndCategories
+    case months
+    case counts(above: [Int64])
+    case pages(Int, size: Int, skipping: Int)
+    case findOrCreate(names: [String])
+    case deleting(account: String, transactions: Int)
+}
+
 extension Row {
     static let grdb = "GRDB, hand-written records"
     static let grdbCodable = "GRDB, Codable records"
@@ -41,7 +52,11 @@ final class Peers {
     init(_ fixture: Fixture) {}
 
     func ways(_ work: PeerWork) throws -> [Way] { [] }
+    func ways(_ work: LedgerWork) throws -> [Way] { [] }
     func size(_ fixture: Fixture) -> [Gauge] { [] }
+
+    static let ledgersInMemory: [(String, String)] = []
+    static func importLedger(_ entries: [LedgerValues], into path: String) throws {}
 
     static var note: String? {
         """

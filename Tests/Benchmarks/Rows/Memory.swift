@@ -100,6 +100,8 @@ enum Memory {
             let count = try enumerate(container, upTo: records)
             guard count == records else { throw UsageError("\(count) of \(records) records were enumerated.") }
             bytes = max(0, peak(resetting: false) - before)
+        case "ledger": bytes = try importing(records, seed) { try Ledger.importAll($0, into: Ledger.newContainer($1)) }
+        case "ledger-peer": bytes = try importing(records, seed) { try Peers.importLedger($0, into: $1) }
         default: throw UsageError("\(holding) is nothing to hold.")
         }
         Report.say("\(max(bytes, 1))")
@@ -115,6 +117,20 @@ enum Memory {
         case .string: .string("\(slot.name) of the trip that has the number \(number)")
         default: .integer(Int64(number))
         }
+    }
+
+    /// What a process takes at its peak that has all that it imports.
+    private static func importing(
+        _ records: Int, _ seed: UInt64, _ work: ([LedgerValues], String) throws -> Void
+    ) throws -> Int {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "mortise-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let entries = LedgerValues.generate(records, seed: seed)
+        trim()
+        _ = peak(resetting: true)
+        try work(entries, folder.appending(path: "ledger.data").path(percentEncoded: false))
+        return withExtendedLifetime(entries) { peak(resetting: false) }
     }
 
     /// How many models the first records have.

@@ -8,7 +8,8 @@ extension Row {
             logSize,
             jsonSave, jsonLoad, resident,
             limitedFetch, enumeration, readersBesideSave, evaluate, lowering, readNumber,
-            readShortString, readLongString,
+            readShortString, readLongString, ledgerImport, ledgerImportMemory, ledgerMonthsAndCategories, ledgerMonths,
+            ledgerCount, ledgerFirstPages, ledgerMiddlePages, ledgerLastPages, ledgerFindOrCreate, ledgerDelete,
         ]
     }
 

@@ -49,7 +49,7 @@ extension ModelContext {
     public func explainPage<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, after cursor: PageCursor? = nil, size: Int
     ) throws -> [FetchExplanation] {
-        try PageRun(descriptor, cursor, isBackward: false, size: size, in: state).explanations
+        try PageRun(descriptor, cursor, isBackward: false, size: size, in: state, explains: true).explanations
     }
 
     /// As `explainPage(_:after:size:)`, for `page(_:before:size:)`.
@@ -57,6 +57,6 @@ extension ModelContext {
     public func explainPage<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, before cursor: PageCursor, size: Int
     ) throws -> [FetchExplanation] {
-        try PageRun(descriptor, cursor, isBackward: true, size: size, in: state).explanations
+        try PageRun(descriptor, cursor, isBackward: true, size: size, in: state, explains: true).explanations
     }
 }

@@ -5,28 +5,46 @@ struct PageRun<Model: PersistentModel> {
     private(set) var page = Page<Model>(models: [], next: nil, previous: nil)
     private(set) var explanations: [FetchExplanation] = []
 
-    /// A model with what names its place.
-    private struct Placed {
-        let model: Model
-        let keys: [StoredValue]
-        let identifier: PersistentIdentifier
+    /// Models, and where the record of each is read: what names its place is read of the first and the last one only.
+    private struct Found {
+        var models: [Model] = []
+        var places: [PagePlace] = []
+        var count: Int { models.count }
+
+        mutating func removeLast() {
+            models.removeLast()
+            places.removeLast()
+        }
+
+        mutating func reverse() {
+            models.reverse()
+            places.reverse()
+        }
+
+        mutating func append(_ other: Found, atMost count: Int) {
+            models += other.models.prefix(count)
+            places += other.places.prefix(count)
+        }
     }
 
-    private let descriptor: FetchDescriptor<Model>
-    private let query: StoreQuery
+    private let prepared: PreparedQuery<Model>
+    private var query: StoreQuery { prepared.query }
     private let state: ContextState
     private let isBackward: Bool
+    private let explains: Bool
 
+    /// With `explains`, `explanations` are made.
     /// - Throws: as `ModelContext.page(_:after:size:)`.
     init(
-        _ descriptor: FetchDescriptor<Model>, _ cursor: PageCursor?, isBackward: Bool, size: Int, in state: ContextState
+        _ descriptor: FetchDescriptor<Model>, _ cursor: PageCursor?, isBackward: Bool, size: Int,
+        in state: ContextState, explains: Bool = false
     ) throws {
         var descriptor = descriptor
         (descriptor.fetchLimit, descriptor.fetchOffset) = (nil, nil)
-        self.descriptor = descriptor
+        prepared = PreparedQuery(descriptor, under: state.container.schema)
         self.isBackward = isBackward
         self.state = state
-        query = PreparedQuery(descriptor, under: state.container.schema).query
+        self.explains = explains
         let entity = query.entity
         if let key = query.order.first(where: { $0.expression.needsModels }) {
             throw PageError.unsupportedOrder(entity: entity, key: "\(key.expression)")
@@ -41,20 +59,19 @@ struct PageRun<Model: PersistentModel> {
         state.staysAtVersion = true
         defer { state.staysAtVersion = outer }
         let size = min(max(size, 1), Int.max - 1)
-        var found: [Placed] = []
+        var found = Found()
         var explanations: [FetchExplanation] = []
         if let cursor {
             let record = try Self.check(cursor, query, session, state)
             let place = (keys: cursor.keys, record: record)
             let canSay = zip(query.order, cursor.keys).allSatisfy { PageSteps.canSay($0, $1) }
             if canSay, session.plansQueries {
-                try walk(place, size + 1, hasVersions: session.version != nil, &found, &explanations)
+                try walk(place, size + 1, session, &found, &explanations)
             } else {
                 try cut(at: place, size + 1, &found, &explanations)
             }
         } else {
-            let run = try run(Query(order: query.order, limit: size + 1))
-            explanations.append(run.explanation)
+            let run = try run(Query(order: query.order, limit: size + 1), &explanations)
             found = try placed(run)
         }
         let hasMore = found.count > size
@@ -62,16 +79,18 @@ struct PageRun<Model: PersistentModel> {
         if isBackward { found.reverse() }
         let stored = session.identifier
         let digests = (query.conditionsDigest, query.orderDigest)
-        func made(_ place: Placed?) -> PageCursor? {
-            place.map {
+        func made(_ place: PagePlace?) throws -> PageCursor? {
+            try place.map {
                 PageCursor(
-                    entity: entity, store: stored, conditions: digests.0, order: digests.1, keys: $0.keys,
-                    record: $0.identifier)
+                    entity: entity, store: stored, conditions: digests.0, order: digests.1,
+                    keys: try keys(of: $0.record, $0.reader), record: $0.identifier)
             }
         }
-        page = Page(
-            models: found.map(\.model), next: isBackward || hasMore ? made(found.last) : nil,
-            previous: isBackward ? (hasMore ? made(found.first) : nil) : cursor == nil ? nil : made(found.first))
+        let next = isBackward || hasMore ? try made(found.places.last) : nil
+        let previous =
+            isBackward
+            ? (hasMore ? try made(found.places.first) : nil) : cursor == nil ? nil : try made(found.places.first)
+        page = Page(models: found.models, next: next, previous: previous)
         self.explanations = explanations
     }
 
@@ -96,9 +115,15 @@ struct PageRun<Model: PersistentModel> {
             if state.model(for: temporary) == nil { throw PageError.unsavedPlace(entity: entity) }
             return temporary
         }
-        guard let text = cursor.record else { throw PageError.unsavedPlace(entity: entity) }
-        guard let record = try? PersistentIdentifier(string: text) else {
-            throw PageError.invalidCursor("the identifier in it cannot be read")
+        let record: PersistentIdentifier
+        if let known = cursor.identifier {
+            record = known
+        } else {
+            guard let text = cursor.record else { throw PageError.unsavedPlace(entity: entity) }
+            guard let read = try? PersistentIdentifier(string: text) else {
+                throw PageError.invalidCursor("the identifier in it cannot be read")
+            }
+            record = read
         }
         let family = state.container.schema.stored.subtree(of: entity)
         guard record.storeIdentifier == session.identifier, family.contains(record.entityName) else {
@@ -113,24 +138,35 @@ struct PageRun<Model: PersistentModel> {
         var limit: Int?
     }
 
-    private func run(_ part: Query) throws -> QueryRun<Model> {
+    private func run(_ part: Query, _ explanations: inout [FetchExplanation]) throws -> QueryRun<Model> {
         let run = try QueryRun(
-            PreparedQuery(
-                descriptor, adding: part.conditions, order: part.order, limit: part.limit, under: state.container.schema
-            ),
-            in: state)
+            PreparedQuery(prepared, adding: part.conditions, order: part.order, limit: part.limit), in: state)
         try state.prefetch(run)
+        if explains { explanations.append(run.explanation) }
         return run
     }
 
-    private func placed(_ run: QueryRun<Model>, _ records: [RecordReference]? = nil) throws -> [Placed] {
-        let evaluator = QueryEvaluator(reader: run.reader)
-        return try (records ?? run.records).compactMap { record in
-            guard let model = run.reader.model(record) as? Model else { return nil }
-            return Placed(
-                model: model, keys: try query.order.map { try evaluator.sortKey($0.expression, record) },
-                identifier: run.reader.identifier(record))
+    private func placed(_ run: QueryRun<Model>, _ records: [RecordReference]? = nil) throws -> Found {
+        var found = Found()
+        if records == nil {
+            found.models = try run.models()
+            if found.models.count == run.records.count {
+                found.places = PagePlace.all(run.records, run.reader)
+                return found
+            }
+            found.models = []
         }
+        for record in records ?? run.records {
+            guard let model = run.reader.model(record) as? Model else { continue }
+            found.models.append(model)
+            found.places.append(PagePlace(record: record, reader: run.reader))
+        }
+        return found
+    }
+
+    private func keys(of record: RecordReference, _ reader: ContextReader) throws -> [StoredValue] {
+        let evaluator = QueryEvaluator(reader: reader)
+        return try query.order.map { try evaluator.sortKey($0.expression, record) }
     }
 
     /// The keys in the direction of the walk.
@@ -143,38 +179,64 @@ struct PageRun<Model: PersistentModel> {
 
     /// Goes through the parts of the order behind a place until there are enough.
     private func walk(
-        _ place: (keys: [StoredValue], record: PersistentIdentifier), _ limit: Int, hasVersions: Bool,
-        _ found: inout [Placed], _ explanations: inout [FetchExplanation]
+        _ place: (keys: [StoredValue], record: PersistentIdentifier), _ limit: Int, _ session: StoreSession,
+        _ found: inout Found, _ explanations: inout [FetchExplanation]
     ) throws {
+        let hasVersions = session.version != nil
         let layout = ModelLayout.of(Model.self)
         let steps = PageSteps(order, behind: place.keys, place.record, isBackward: isBackward) { expression in
             guard case .property(.variable(0), let property) = expression, property.slot < layout.properties.count
             else { return true }
             return layout.record.slots[property.slot].property.isOptional
         }
-        for step in steps.steps {
+        let isAlone = try isAlone(place, session)
+        for (number, step) in steps.steps.enumerated() {
             if found.count >= limit { return }
+            // The first step is for records that are equal in all keys.
+            if number == 0, isAlone { continue }
             // What moves between two answers may be in both: then there have to be as many others.
             let wanted = limit - found.count
             let run = try run(
-                Query(conditions: step.conditions, order: step.order, limit: hasVersions ? wanted : limit))
-            explanations.append(run.explanation)
+                Query(conditions: step.conditions, order: step.order, limit: hasVersions ? wanted : limit),
+                &explanations)
             var placed = try placed(run)
-            if !hasVersions, !found.isEmpty {
-                let known = Set(found.map(\.identifier))
-                placed.removeAll { known.contains($0.identifier) }
+            if !hasVersions, found.count > 0 {
+                let known = Set(found.places.map(\.identifier))
+                for place in placed.places.indices.reversed() where known.contains(placed.places[place].identifier) {
+                    placed.models.remove(at: place)
+                    placed.places.remove(at: place)
+                }
             }
-            found += placed.prefix(wanted)
+            found.append(placed, atMost: wanted)
         }
+    }
+
+    /// Whether no other record can be equal in all keys: one of them is unique, and the record beside the place has it still.
+    private func isAlone(
+        _ place: (keys: [StoredValue], record: PersistentIdentifier), _ session: StoreSession
+    ) throws -> Bool {
+        guard session.version != nil, session.capabilities.contains(.uniqueness), !state.hasChanges else {
+            return false
+        }
+        let constraints = ModelLayout.of(Model.self).record.uniqueConstraints
+        let hasUnique = zip(query.order, place.keys).contains { key, value in
+            guard !value.isNull, !value.isNotANumber, case .property(.variable(0), let property) = key.expression else {
+                return false
+            }
+            return constraints.contains([property.slot])
+        }
+        guard hasUnique else { return false }
+        let reader = ContextReader(state: state, seesChanges: false)
+        guard let record = reader.record(place.record) else { return false }
+        return try zip(keys(of: record, reader), place.keys).allSatisfy { $0.isIdentical(to: $1) }
     }
 
     /// Sorts all that matches, and takes what is behind a place.
     private func cut(
-        at place: (keys: [StoredValue], record: PersistentIdentifier), _ limit: Int, _ found: inout [Placed],
+        at place: (keys: [StoredValue], record: PersistentIdentifier), _ limit: Int, _ found: inout Found,
         _ explanations: inout [FetchExplanation]
     ) throws {
-        let run = try run(Query(order: query.order))
-        explanations.append(run.explanation)
+        let run = try run(Query(order: query.order), &explanations)
         let evaluator = QueryEvaluator(reader: run.reader)
         func comparison(_ record: RecordReference) throws -> ComparisonResult {
             for (key, value) in zip(query.order, place.keys) {
@@ -197,6 +259,18 @@ struct PageRun<Model: PersistentModel> {
         }
         let part = isBackward ? run.records[..<low].suffix(limit).reversed() : Array(run.records[low...].prefix(limit))
         found = try placed(run, part)
+    }
+}
+
+/// Where a record is read.
+private struct PagePlace {
+    let record: RecordReference
+    let reader: ContextReader
+    var identifier: PersistentIdentifier { reader.identifier(record) }
+
+    // Not generic, as what calls it is.
+    static func all(_ records: [RecordReference], _ reader: ContextReader) -> [PagePlace] {
+        records.map { PagePlace(record: $0, reader: reader) }
     }
 }
 

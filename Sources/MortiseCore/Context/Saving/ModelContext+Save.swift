@@ -21,13 +21,19 @@ extension ModelContext {
 
 extension ContextState {
     func save() throws {
+        var isTold = false
+        func tell() {
+            if !isTold, let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
+            isTold = true
+        }
+        if try saveDeletions(tell) { return }
         try prepare()
         try tracker?.throwRefused()
         guard hasChanges else {
             tracker?.cascades = Cascades()
             return
         }
-        if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
+        tell()
         propagateDeletes()
         try throwLatched()
         try tracker?.throwRefused()

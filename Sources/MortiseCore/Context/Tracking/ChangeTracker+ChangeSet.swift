@@ -108,6 +108,7 @@ extension PersistentModel {
             if case .unset = _draft?[slot] ?? .unset { return _storedValue(at: slot) }
             return RelationshipEditor(self).target(at: slot).map { .identifier($0.persistentModelID) } ?? .null
         case .toManyStored, .toManyDerived:
+            if let identifiers = identifiersWithAdded(at: slot) { return .identifiers(identifiers) }
             let members = RelationshipEditor(self).members(at: slot)
             // What cannot be shown was not taken out.
             let identifiers =
@@ -117,5 +118,22 @@ extension PersistentModel {
             var seen = Set<PersistentIdentifier>()
             return .identifiers(identifiers.filter { seen.insert($0).inserted })
         }
+    }
+
+    /// The identifiers of a stored model's members, to which only new models were added: without making a model of each stored one.
+    /// - Returns: nil where members have to be looked at, because some may be left out.
+    private func identifiersWithAdded(at slot: Int) -> [PersistentIdentifier]? {
+        guard _row >= 0, case .models(let changes)? = _draft?[slot], !changes.hasRemovals, let table = _table,
+            table.session.version != nil, table.state.deleted.isEmpty, !Going.isActive,
+            !_flags.contains(.isDeleted)
+        else { return nil }
+        let added = changes.added
+        guard added.allSatisfy({ $0._row < 0 && $0._table != nil && !$0._flags.contains(.isDeleted) }) else {
+            return nil
+        }
+        var identifiers = table.source.identifiers(row: _row, slot: slot)
+        identifiers.reserveCapacity(identifiers.count + added.count)
+        for member in added { identifiers.append(member.persistentModelID) }
+        return identifiers
     }
 }

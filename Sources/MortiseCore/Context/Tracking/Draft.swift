@@ -18,7 +18,7 @@ final class Draft: UnsavedValues {
         case inferred(from: FindableModel)
         case models(MemberChanges)
 
-        fileprivate var isRelationship: Bool {
+        var isRelationship: Bool {
             switch self {
             case .model, .models: true
             default: false
@@ -182,7 +182,9 @@ final class Draft: UnsavedValues {
     }
 
     /// Whether all values that are not stored attributes are relationships that can be saved.
-    var hasOnlyRelationshipsBeside: Bool { held.isEmpty || others.allSatisfy(\.value.isRelationship) }
+    var hasOnlyRelationshipsBeside: Bool {
+        held.isEmpty || (own?.hasOnlyRelationships ?? true) && (lentRelations?.hasOnlyRelationships ?? true)
+    }
 
     /// The only relationship that is set, if there is nothing else apart from attributes.
     var onlyOther: Other? {

@@ -12,6 +12,12 @@ final class DraftRelations {
     /// The value if there is exactly one; nil otherwise.
     var only: Draft.Other? { more.isEmpty ? first : nil }
 
+    /// Whether none of the values is of another sort.
+    var hasOnlyRelationships: Bool {
+        guard let first else { return true }
+        return first.value.isRelationship && more.allSatisfy(\.value.isRelationship)
+    }
+
     var all: [Draft.Other] {
         guard let first else { return [] }
         return more.isEmpty ? [first] : [first] + more

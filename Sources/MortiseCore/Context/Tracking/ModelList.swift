@@ -146,6 +146,19 @@ private struct ValueIndexes {
         var end = 0
         /// How many places were added again.
         var surplus = 0
+
+        mutating func extend(over models: [(any PersistentModel)?], of table: ObjectIdentifier, at slot: Int) {
+            while end < models.count {
+                if let model = models[end], model._host.map({ ObjectIdentifier($0.takeUnretainedValue()) }) == table {
+                    if let value = model._comparableValue(at: slot) {
+                        places[value, default: []].append(end)
+                    } else {
+                        others.append(end)
+                    }
+                }
+                end += 1
+            }
+        }
     }
     private var all: [Key: Index] = [:]
 
@@ -153,22 +166,16 @@ private struct ValueIndexes {
         of values: [StoredValue], in table: ObjectIdentifier, at slot: Int, _ models: [(any PersistentModel)?]
     ) -> [Int] {
         let key = Key(table: table, slot: slot)
-        var index = all.removeValue(forKey: key) ?? Index()
-        while index.end < models.count {
-            if let model = models[index.end],
-                model._host.map({ ObjectIdentifier($0.takeUnretainedValue()) }) == table
-            {
-                if let value = model._comparableValue(at: slot) {
-                    index.places[value, default: []].append(index.end)
-                } else {
-                    index.others.append(index.end)
-                }
-            }
-            index.end += 1
+        if all.index(forKey: key) == nil { all[key] = Index() }
+        // In its place: taking it out and putting it back is dearer than the look-up.
+        guard let own = all.index(forKey: key) else { return [] }
+        if all.values[own].end < models.count { all.values[own].extend(over: models, of: table, at: slot) }
+        let index = all.values[own]
+        if values.count == 1, index.others.isEmpty {
+            guard let found = index.places[values[0]] else { return [] }
+            if found.count < 2 { return found }
         }
-        let found = Set(values.flatMap { index.places[$0] ?? [] } + index.others).sorted()
-        all[key] = index
-        return found
+        return Set(values.flatMap { index.places[$0] ?? [] } + index.others).sorted()
     }
 
     mutating func add(_ value: StoredValue, _ place: Int, in table: ObjectIdentifier, at slot: Int, of count: Int) {

@@ -11,6 +11,8 @@ public final class AggregateState {
     private var doubles: [Double] = []
     private var floats: [Float] = []
     private var decimals: [Decimal] = []
+    /// The sums of decimals as long as whole numbers hold them exactly, which are added many times faster.
+    private var scaled: [ScaledSum] = []
     private var best: [StoredValue] = []
 
     /// Makes the state of a function, without groups.
@@ -31,7 +33,9 @@ public final class AggregateState {
         switch (function, kind) {
         case (.count, _): break
         case (.minimum, _), (.maximum, _): best += repeatElement(.null, count: more)
-        case (_, .decimal?): decimals += repeatElement(0, count: more)
+        case (_, .decimal?):
+            decimals += repeatElement(0, count: more)
+            scaled += repeatElement(ScaledSum(), count: more)
         case (.sum, .float?): floats += repeatElement(0, count: more)
         case (_, .float?), (_, .double?): doubles += repeatElement(0, count: more)
         default: wholes += repeatElement(0, count: more)
@@ -42,6 +46,11 @@ public final class AggregateState {
 
     /// Adds records to a group, for `count`.
     public func add(count: Int, group: Int) { counts[group] += count }
+
+    /// Adds one record to each of the groups, for `count`.
+    public func add(oneTo groups: UnsafeBufferPointer<Int>) {
+        for group in groups { counts[group] += 1 }
+    }
 
     /// Adds a value to a group for which `reserve(groups:)` made room.
     /// - Throws: `QueryEvaluationError.unfit` for a value of another kind than that of the function.
@@ -62,7 +71,9 @@ public final class AggregateState {
             case (.double(let number), .double?): doubles[group] += number
             case (.float(let number), .float?):
                 if floats.isEmpty { doubles[group] += Double(number) } else { floats[group] += number }
-            case (.decimal(let number), .decimal?): decimals[group] += number
+            case (.decimal(let number), .decimal?):
+                endScaling(group)
+                decimals[group] += number
             default: throw QueryEvaluationError.unfit(expression: "\(expression)")
             }
         }
@@ -83,6 +94,28 @@ public final class AggregateState {
             wholes[group] += Int128(number)
             counts[group] += 1
         }
+    }
+
+    /// Adds decimals that are not null to a sum or an average of decimals, in order. The results are those of adding them as
+    /// decimals.
+    public func add(_ numbers: UnsafeBufferPointer<ScaledInteger>, groups: UnsafeBufferPointer<Int>) {
+        for (number, group) in zip(numbers, groups) {
+            counts[group] += 1
+            if scaled[group].add(number) { continue }
+            // As far as the sum was exact, decimals would have come to it as well.
+            endScaling(group)
+            decimals[group] += number.decimal
+        }
+    }
+
+    private func endScaling(_ group: Int) {
+        if scaled[group].hasEnded { return }
+        decimals[group] = scaled[group].total.decimal
+        scaled[group].hasEnded = true
+    }
+
+    private func decimal(_ group: Int) -> Decimal {
+        scaled[group].hasEnded ? decimals[group] : scaled[group].total.decimal
     }
 
     private func consider(_ value: StoredValue, _ group: Int, _ wanted: ComparisonResult) {
@@ -106,7 +139,7 @@ public final class AggregateState {
             switch kind {
             case .double: return .double(doubles[group])
             case .float: return .float(floats[group])
-            case .decimal: return .decimal(decimals[group])
+            case .decimal: return .decimal(decimal(group))
             case .uint64:
                 if let sum = UInt64(exactly: wholes[group]) { return .unsigned(sum) }
             default:
@@ -120,7 +153,7 @@ public final class AggregateState {
             if count == 0 { return .null }
             switch kind {
             case .double, .float: return .double(doubles[group] / Double(count))
-            case .decimal: return .decimal(decimals[group] / Decimal(count))
+            case .decimal: return .decimal(decimal(group) / Decimal(count))
             default: return .double(Double(wholes[group]) / Double(count))
             }
         }

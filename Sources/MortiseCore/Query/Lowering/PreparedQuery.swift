@@ -10,13 +10,11 @@ final class PreparedQuery<Model: PersistentModel> {
     /// The same for sort keys.
     let orderCode: [SortDescriptor<Model>]
 
-    /// The query of a descriptor without limit, with more conditions, in another order over stored values, and with a limit.
+    /// Another query without limit, with more conditions, in another order over stored values, and with a limit.
     init(
-        _ descriptor: FetchDescriptor<Model>, adding conditions: [QueryExpression], order: [StoreQuery.Order],
-        limit: Int?, under schema: Schema
+        _ plain: PreparedQuery, adding conditions: [QueryExpression], order: [StoreQuery.Order], limit: Int?
     ) {
-        let plain = PreparedQuery(descriptor, under: schema)
-        var descriptor = descriptor
+        var descriptor = plain.descriptor
         // A store of SwiftData's shape is asked with it, and knows no other conditions.
         if conditions.isEmpty { descriptor.fetchLimit = limit }
         self.descriptor = descriptor

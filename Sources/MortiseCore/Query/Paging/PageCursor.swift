@@ -16,10 +16,27 @@ public struct PageCursor: Sendable, Hashable {
     let conditions: String
     let order: String
     let keys: [StoredValue]
+    /// The identifier of the model beside the place: as it is, or as the text that it came in.
+    private let place: Place
+
+    private enum Place {
+        case identifier(PersistentIdentifier)
+        case text(String)
+        case nothing
+    }
+
     /// The text of the identifier; nil for a model that was not saved.
-    let record: String?
+    var record: String? {
+        switch place {
+        case .identifier(let identifier): identifier.string
+        case .text(let text): text
+        case .nothing: nil
+        }
+    }
+    /// The identifier, where the cursor was made in this process.
+    var identifier: PersistentIdentifier? { if case .identifier(let identifier) = place { identifier } else { nil } }
     /// The identifier of a model that was not saved, in this process.
-    let temporary: PersistentIdentifier?
+    var temporary: PersistentIdentifier? { identifier.flatMap { $0.isTemporary ? $0 : nil } }
 
     /// The longest text that is read, in bytes.
     private static let longest = 1 << 20
@@ -41,8 +58,7 @@ public struct PageCursor: Sendable, Hashable {
     ) {
         (self.entity, self.store, self.conditions, self.order) = (entity, store, conditions, order)
         self.keys = keys
-        self.record = record.string
-        temporary = record.isTemporary ? record : nil
+        place = .identifier(record)
     }
 
     /// The cursor as text.
@@ -85,8 +101,23 @@ public struct PageCursor: Sendable, Hashable {
             }
             return value
         }
-        record = payload.record
-        temporary = nil
+        place = payload.record.map { .text($0) } ?? .nothing
+    }
+}
+
+extension PageCursor {
+    /// Whether two cursors are the same place in the same order; one that was text is the one that the text was made of.
+    public static func == (a: PageCursor, b: PageCursor) -> Bool {
+        (a.entity, a.store, a.conditions, a.order) == (b.entity, b.store, b.conditions, b.order) && a.keys == b.keys
+            && a.temporary == b.temporary && a.record == b.record
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(entity)
+        hasher.combine(keys)
+        hasher.combine(record)
+        hasher.combine(temporary)
     }
 }
 

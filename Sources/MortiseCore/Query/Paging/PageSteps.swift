@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The records of an order behind a place, as queries: their answers, one after the other, are these records in that order.
 ///
@@ -117,6 +118,10 @@ extension StoredValue {
 extension StoreQuery {
     /// What tells the query's conditions from others, in every process. The order of a captured set's members does not.
     var conditionsDigest: String {
+        PageDigests.digest(.conditions(conjuncts.map(\.expression), includesSubentities)) { makeConditionsDigest() }
+    }
+
+    private func makeConditionsDigest() -> String {
         func settled(_ expression: QueryExpression) -> QueryExpression {
             if case .list(let elements) = expression {
                 // By all that is written: as text, data is no more than its length.
@@ -130,7 +135,7 @@ extension StoreQuery {
     }
 
     /// What tells the query's sort keys from others.
-    var orderDigest: String { Self.digest(order, false) }
+    var orderDigest: String { PageDigests.digest(.order(order)) { Self.digest(order, false) } }
 
     private static func encoded(_ value: some Encodable) -> Data {
         let encoder = JSONEncoder()
@@ -145,5 +150,49 @@ extension StoreQuery {
         return SHA256Digest.of(bytes).prefix(12).map { byte in
             String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
         }.joined()
+    }
+}
+
+/// The digests that were asked for last: pages of one descriptor ask for the same ones again and again, and making one takes longer
+/// than fetching the page.
+private enum PageDigests {
+    enum Key: Hashable {
+        case conditions([QueryExpression], Bool)
+        case order([StoreQuery.Order])
+    }
+
+    private static let most = 64
+    private static let known = Mutex<[Key: String]>([:])
+
+    static func digest(_ key: Key, _ make: () -> String) -> String {
+        let isSafe =
+            switch key {
+            case .conditions(let conditions, _): conditions.allSatisfy(isExact)
+            case .order(let order): order.allSatisfy { isExact($0.expression) }
+            }
+        guard isSafe else { return make() }
+        if let known = known.withLock({ $0[key] }) { return known }
+        let made = make()
+        known.withLock {
+            if $0.count >= most { $0 = [:] }
+            $0[key] = made
+        }
+        return made
+    }
+
+    /// Whether equal expressions are written alike, to the byte.
+    private static func isExact(_ expression: QueryExpression) -> Bool {
+        !expression.hasPart { part in
+            switch part {
+            case .onModels, .matches: return true
+            case .constant(let value):
+                switch value {
+                case .null, .bool, .integer, .unsigned, .float, .double, .date, .uuid: return false
+                case .string(let text): return !text.utf8.allSatisfy { $0 < 0x80 }
+                default: return true
+                }
+            default: return false
+            }
+        }
     }
 }

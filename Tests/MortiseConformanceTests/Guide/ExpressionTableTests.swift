@@ -50,7 +50,7 @@ import Testing
     }
 
     private static func lowered<M: PersistentModel>(_ predicate: Predicate<M>) -> [QueryExpression] {
-        PreparedQuery(FetchDescriptor<M>(predicate: predicate)).query.conjuncts.map(\.expression)
+        PreparedQuery(FetchDescriptor<M>(predicate: predicate), under: nil).query.conjuncts.map(\.expression)
     }
 
     /// An expression in the notation of the guide.

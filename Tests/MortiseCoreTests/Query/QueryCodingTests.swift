@@ -113,7 +113,7 @@ import Testing
             PreparedQuery(
                 FetchDescriptor<Item>(
                     predicate: #Predicate { $0.place.city == "a" && $0.peers.contains { $0.load > 1 } || $0.flag },
-                    sortBy: [SortDescriptor(\.box?.label, order: .reverse)])
+                    sortBy: [SortDescriptor(\.box?.label, order: .reverse)]), under: nil
             ).query,
             StoreQuery(
                 "Book", purpose: .identifiers, includesSubentities: false, conjuncts: Self.all,
@@ -131,7 +131,7 @@ import Testing
         context.insert(Book(title: "Eden"))
         try context.save()
         let lowered = PreparedQuery(
-            FetchDescriptor<Book>(predicate: #Predicate { $0.title.hashValue == 0 || $0.pages == 0 })
+            FetchDescriptor<Book>(predicate: #Predicate { $0.title.hashValue == 0 || $0.pages == 0 }), under: nil
         ).query
         let decoded = try JSONDecoder().decode(StoreQuery.self, from: JSONEncoder().encode(lowered))
         guard case .onModels(0, let text) = decoded.conjuncts[0].expression else {

@@ -109,16 +109,17 @@ extension ConformanceCase {
 
     // MARK: Every transaction
 
-    /// Saves once for each number: a new record for each below a hundred, then a change of one. It is transactions that count,
-    /// and a store of many records may take longer over each.
-    private static func save(_ numbers: Range<Int>, in context: ModelContext) throws {
+    /// Saves once for each number: new records, of which one is changed from the hundredth on. It is transactions that count, and
+    /// a store of many records may take longer over each.
+    private static func save(_ numbers: Range<Int>, in context: ModelContext, changingFrom limit: Int = 100) throws {
         var changed: Badge?
         for number in numbers {
             context.author = "\(number)"
-            if number < 100 {
-                context.insert(Badge(number))
+            if number < limit {
+                let badge = Badge(number)
+                context.insert(badge)
+                changed = badge
             } else {
-                if changed == nil { changed = try context.fetch(FetchDescriptor<Badge>()).first }
                 changed?.number = number
             }
             try context.save()
@@ -159,7 +160,7 @@ extension ConformanceCase {
             try c.reopen()
             let again = try c.session().context
             try expect(c, again, count, "after reopening")
-            try save(count..<(count + 3), in: again)
+            try save(count..<(count + 3), in: again, changingFrom: .max)
             try expect(c, again, count + 3, "after three more saves")
         }
         let other = try c.session().context

@@ -45,6 +45,13 @@ public struct StoredSchema: Sendable, Codable, Hashable {
     }
 }
 
+extension StoredSchema: CustomReflectable {
+    /// Version and entities.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["version": version, "entities": entities], displayStyle: .struct)
+    }
+}
+
 /// One entity of a `StoredSchema`.
 public struct StoredEntity: Sendable, Codable, Hashable {
     /// The entity's name, unique in its schema.

@@ -97,7 +97,8 @@ extension ContextState {
             let source = latest.rows(ofEntity: table.layout.entityName) ?? RowSource()
             guard source !== table.source else { continue }
             sources.append((table, source))
-            if isOwn { continue }
+            // Which rows differ is not asked for nobody.
+            if isOwn || !table.hasModels { continue }
             for (row, model) in table.registeredModels(in: source.rowsThatMayDiffer(from: table.source)) {
                 if !source.contains(row: row) {
                     detach(model, table: table, lastIn: previous)

@@ -144,6 +144,8 @@ extension ContextState {
         var seen = Set(deleted.map(\.entityName))
         var cascades = false
         while let layout = pending.popLast() {
+            // A record that no model can show keeps its owner from being deleted.
+            guard let table = table(named: layout.entityName), !table.verifiesRows else { return false }
             for (slot, description) in layout.record.slots.enumerated() {
                 guard let relationship = description.property.relationship else { continue }
                 // Of relationships that share an inverse, only models know which of them holds a record.

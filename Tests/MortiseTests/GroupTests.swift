@@ -262,7 +262,10 @@ private enum Before {
             try context.save()
             try container.close()
         }
-        let context = ModelContext(try ModelContainer(for: Step.self, store: "json:\(path)"))
+        let container = try ModelContainer(for: Step.self, store: "json:\(path)")
+        // Comparing the answer with the rows meets the value first.
+        container.verifiesPushDown = false
+        let context = ModelContext(container)
         do {
             _ = try context.groups(FetchDescriptor<Step>(), by: \.name, computing: .count)
             Issue.record("grouped by a name that the enum does not have")

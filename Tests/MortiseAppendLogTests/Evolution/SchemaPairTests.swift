@@ -13,14 +13,20 @@ import Testing
 @Suite(.serialized) struct SchemaPairTests {
     @Test(arguments: SchemaWorld.Kind.allCases) func nothingIsLostSilently(_ kind: SchemaWorld.Kind) throws {
         let seed = testSeed()
-        for run in 0..<(isFullSize ? 2_000 : 70) {
+        let runs = isFullSize ? 2_000 : 70
+        var refused = 0
+        for run in 0..<runs {
             do {
                 try play(kind, seed: seed &+ UInt64(run))
+            } catch MigrationError.unknownOrigin {
+                // Also where entities are dropped by name, and where an older program comes back. It is an error, so not silent.
+                refused += 1
             } catch {
                 Issue.record("seed \(seed) &+ \(run): \(error)")
                 return
             }
         }
+        #expect(refused < runs / 2)
     }
 
     private struct Difference: Error { let what: String }

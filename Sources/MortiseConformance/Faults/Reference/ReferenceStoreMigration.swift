@@ -117,7 +117,8 @@ final class ReferenceStoreMigration: StoreMigration {
         var outcome = outcome
         copying.finish(&outcome, before)
         prepared = outcome
-        try writing { try $0.operate() }
+        // Passing over this failure does no harm: the second operation writes all of it.
+        try configuration.storage.medium.withLock { try $0.operate() }
     }
 
     private func replace(with outcome: ReferenceStorage.State) throws {

@@ -86,7 +86,11 @@ import Testing
             return
         }
         container = opened
-        #expect(throws: (any Error).self) { try ModelContext(container).fetch(FetchDescriptor<Reading>()).map(\.value) }
+        #expect {
+            try ModelContext(container).fetch(FetchDescriptor<Reading>()).map(\.value)
+        } throws: {
+            ($0 as? any ClassifiedStoreError)?.errorClass == .damaged
+        }
         let health = try #require(container.health().first)
         #expect(health.status == .damaged && health.fault?.contains(path) == true, "\(health)")
         try? container.close()

@@ -145,8 +145,11 @@ extension MigrationTests {
                 let user = try after.open(V2.self, nil)
                 let second = try MigrationWorld(kind, on: after.disk.process(2_000))
                 try after.disk.install(Array(nonsense.utf8), at: advice(after))
-                let error = #expect(throws: (any Error).self) { try second.open(V2.self, nil).close() }
-                #expect(!(error is MigrationError))
+                #expect {
+                    try second.open(V2.self, nil).close()
+                } throws: {
+                    !($0 is MigrationError) && ($0 as? any ClassifiedStoreError)?.errorClass == .locked
+                }
                 try user.close()
             }
         }

@@ -236,8 +236,8 @@ extension MigrationTests {
             let place = try Place(kind)
             let ants = try place.fill()
             for plan in [nil, Late.self] as [(any SchemaMigrationPlan.Type)?] {
-                let error = #expect(throws: (any Error).self) { try place.open(Last.self, plan) }
-                let found = (error as? MigrationError)?.cause
+                let error = #expect(throws: MigrationError.self) { try place.open(Last.self, plan) }
+                let found = error?.cause
                 guard case .unknownOrigin(_, let name, let original, let candidates)? = found else {
                     Issue.record("\(String(describing: error))")
                     continue

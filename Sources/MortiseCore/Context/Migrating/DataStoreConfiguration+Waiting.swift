@@ -5,21 +5,28 @@ extension DataStoreConfiguration {
     /// Does what needs the store's lock, after a migration that another container is carrying out.
     /// - Parameters:
     ///   - patience: how long to wait for that migration.
-    ///   - logger: is told that this waits.
-    ///   - body: is called again while the store is locked and somebody says that he migrates it.
+    ///   - logger: gets a notice when this begins to wait.
+    ///   - body: is called again while the store is locked and another container says that it migrates the store, and for a second
+    ///     after that: a container that has migrated a store opens it next.
     /// - Returns: what the body returns.
     /// - Throws: `MigrationError.migrationInProgress`; `CancellationError`; what the body throws.
     func waiting<R>(_ patience: Duration, _ logger: Logger, _ body: () throws -> R) throws -> R {
         var end: ContinuousClock.Instant?
+        var ofMigration: ContinuousClock.Instant?
         while true {
             do {
                 return try body()
             } catch {
-                guard (error as? any ClassifiedStoreError)?.errorClass == .locked,
-                    let migration = (self as? any MigratableConfiguration)?.migrationUnderWay()
-                else { throw error }
+                guard (error as? any ClassifiedStoreError)?.errorClass == .locked else { throw error }
                 if case MigrationError.stageFailed = error { throw error }
                 let now = ContinuousClock.now
+                guard let migration = (self as? any MigratableConfiguration)?.migrationUnderWay() else {
+                    // Who has migrated the store opens it next, and may close it at once.
+                    guard let ended = ofMigration, now < ended + .seconds(1) else { throw error }
+                    Thread.sleep(forTimeInterval: 0.01)
+                    continue
+                }
+                ofMigration = now
                 if end == nil {
                     // In the code of a stage this thread would wait for itself.
                     end = MigrationMeter.isMigrating ? now : now + max(.zero, patience)

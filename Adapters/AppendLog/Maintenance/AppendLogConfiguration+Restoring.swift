@@ -98,7 +98,7 @@ extension AppendLogConfiguration {
 
     /// Makes sure of the store that is to be replaced: nobody has it open, it is that of the backup, and nothing of a restoring
     /// that was killed is in the way.
-    /// - Returns: the log, locked against opening under another of its names; nil if there is none.
+    /// - Returns: the log, locked against opening under another of its names; nil without a log.
     private func prepare(_ target: StoreFiles, _ lock: FileLock, for store: UUID) throws -> (any OpenFile)? {
         guard try fileSystem.infoIfPresent(target.main, followingLinks: true) != nil else {
             try target.sweepOrphans(holding: lock, in: fileSystem)

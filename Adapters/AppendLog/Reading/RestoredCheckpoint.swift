@@ -5,7 +5,7 @@ import MortiseEngine
 /// A log that does not reach back to its beginning cannot do without its checkpoint, and the two cannot be replaced at once. So the
 /// log, which has an identity of its own, is named first. Until the checkpoint follows, it is under the name of a temporary.
 enum RestoredCheckpoint {
-    /// The whole temporary that is the checkpoint of this very log; nil if there is none.
+    /// The whole temporary that is the checkpoint of this very log; nil if it was not left behind.
     static func find(
         of header: FileHeader, path: String, _ external: ExternalFiles, in fileSystem: any FileSystem
     ) -> (path: String, content: CheckpointContent)? {

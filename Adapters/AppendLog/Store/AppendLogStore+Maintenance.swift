@@ -130,7 +130,7 @@ extension AppendLog {
         }
     }
 
-    /// The checkpoint's file; nil if there is none, or it cannot be read and the log has everything.
+    /// The checkpoint's file; nil if it is missing, or cannot be read and the log has everything.
     private func checkpointToCopy() throws -> FileInfo? {
         if hasSpoiltCheckpoint, writer.state.header.base == 0 { return nil }
         return try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)

@@ -118,7 +118,7 @@ public struct AppendLogRecovery: Hashable, Sendable {
     public var droppedBytes: Int64 = 0
     /// The file that holds those bytes now; nil for a reader, which leaves the log as it is.
     public var keptAside: String?
-    /// Why the checkpoint was not used and the whole log was replayed; nil if it was used or there is none.
+    /// Why the checkpoint was not used and the whole log was replayed; nil if it was used or is missing.
     public var ignoredCheckpoint: LogFault?
     /// The number of the last transaction in the store; 0 if it has none.
     public var lastTransaction: UInt64 = 0

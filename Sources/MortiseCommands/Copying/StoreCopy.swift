@@ -154,7 +154,7 @@ struct StoreCopy {
 }
 
 extension StoredValue {
-    /// The value with other identifiers; those for which there are none are left out.
+    /// The value with other identifiers; those without a new one are left out.
     func mapped(_ target: (PersistentIdentifier) -> PersistentIdentifier?) -> StoredValue {
         switch self {
         case .identifier(let identifier): target(identifier).map { .identifier($0) } ?? .null

@@ -68,7 +68,7 @@ extension ConformanceCase {
         ConformanceCase(
             "folder.value-of-no-kind", level: .full, capability: .reopening,
             requirement:
-                "A stored value that is none of its kind is an error, and is not handed out as nil or another value.",
+                "A stored value of another kind is an error, and is not handed out as nil or another value.",
             hint:
                 "What cannot be read as a number or a date becomes nil. Throw an error that names record and property."
         ) { c in

@@ -396,7 +396,7 @@ extension ConformanceCase {
         },
         migration(
             "empty", "A storage whose records are all gone is migrated, and their numbers are not given again.",
-            hint: "The number of the next record is taken from the last one that is there, and there is none."
+            hint: "The number of the next record is taken from the last record, and the storage has no record."
         ) { c, world in
             try world.open(Fleet.Version1.self, nil) { context in
                 for ship in try context.fetch(FetchDescriptor<Fleet.Version1.Ship>()) { context.delete(ship) }

@@ -53,7 +53,7 @@ extension ConformanceCase {
             "processes-that-stop", "Of processes that open a storage, save and close it, and stop now and then,",
             hint: "The storage, or the name of its latest file, is read before the lock is taken."
         ) { c, started in
-            // Whoever looks for the latest save takes longer to find it.
+            // Reading the latest save takes longer.
             let folder = try c.folder()
             for number in 0..<2_000 { try Data().write(to: folder.appending(path: ".unknown \(number)")) }
             c.note("put 2,000 files that nobody knows into the folder")

@@ -31,7 +31,7 @@ extension ConformanceCase {
                 return
             }
             try c.under(Schema(second), "open for the other schema again") { try (changed ?? check)(c, $0) }
-            // Whoever goes back finds the records under the first names, or is told what does not fit.
+            // The older program finds the records under the first names, or is told what does not fit.
             let isBack = try c.tryUnder(Schema(first), refusingFor: names) { context in
                 if changed == nil { try unchanged(c, context) }
             }
@@ -225,7 +225,7 @@ extension ConformanceCase {
             from: [Renamed.Before.Shelf.self], to: [Renamed.Unnamed.Shelf.self], names: ["number", "code"],
             fill: fillShelves,
             unchanged: { c, context in
-                // Whoever opened the storage for a schema without codes, and saved, may have dropped them.
+                // A program that opened the storage for a schema without codes, and saved, may have dropped them.
                 let found = try context.fetch(FetchDescriptor<Renamed.Before.Shelf>())
                 try c.expect(found.map(\.label), is: ["l1", "l2", "l3"], "labels under the first names:")
             },

@@ -70,7 +70,7 @@ extension StoreFault {
         StoreFault(id, summary, in: .planning) { $0.seen = { see($0) ?? $0 } }
     }
 
-    /// A date to so many parts of a second.
+    /// A date to a number of parts of a second.
     private static func rounded(_ value: StoredValue, to parts: Double) -> StoredValue? {
         guard case .date(let date) = value, date.timeIntervalSinceReferenceDate.isFinite else { return nil }
         return .date(

@@ -50,7 +50,7 @@ extension StoreFault {
             folder in
             folder.fits = { found, written in found <= written && found > 0 }
         },
-        StoreFault("misfits-are-nil", "takes a value that is none of its kind for nil") { $0.checksValues = false },
+        StoreFault("misfits-are-nil", "takes a value of another kind for nil") { $0.checksValues = false },
         StoreFault("damaged-history-is-empty", "takes a history that it cannot read for an empty one") { folder in
             folder.checksHistory = false
         },

@@ -67,7 +67,7 @@ struct BackupNames {
         return configurations.count { file(of: $0) == own } > 1 ? long(configuration) : own
     }
 
-    /// The path of a configuration's copy; nil if there is none.
+    /// The path of a configuration's copy; nil without a copy.
     func existing(of configuration: any DataStoreConfiguration, in root: URL) -> String? {
         // A container with more stores may have written it.
         [name(of: configuration), long(configuration)]

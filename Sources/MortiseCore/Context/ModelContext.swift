@@ -223,8 +223,14 @@ public final class ModelContext: Equatable, SendableMetatype {
     }
 
     /// Posted before a save, on the saving thread, with the context as object.
+    ///
+    /// Handlers may still change what is saved. Delete rules are mostly followed afterwards, so that what they delete and change is
+    /// not among the unsaved changes yet. `didSave` follows unless the save throws before a store has stored anything.
     public static let willSave = Notification.Name("ModelContext.willSave")
     /// Posted after a save, on the saving thread, with the context as object and the identifiers of the saved models.
+    ///
+    /// Also posted if handlers of `willSave` have taken all changes back, without identifiers, and by a save that throws after a
+    /// store has stored its part.
     public static let didSave = Notification.Name("ModelContext.didSave")
 
     /// The keys of `didSave`'s user info, by raw value. The identifiers are arrays of `PersistentIdentifier`.

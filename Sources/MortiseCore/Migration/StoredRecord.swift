@@ -31,7 +31,7 @@ public struct StoredRecord: Sendable, Identifiable {
     ///   - type: a type whose values are stored as the property's are: `Int`, `Date`, an enum, a `Codable` struct.
     ///   - property: the name of the property.
     /// - Returns: the value; nil if the property has none.
-    /// - Throws: `MigrationRecordError` for a property that the entity lacks, or a value that is none of the type; why the value
+    /// - Throws: `MigrationRecordError` for a property that the entity lacks, or a value that is not of the type; why the value
     ///   cannot be read.
     public func value<V: Codable>(_ type: V.Type = V.self, of property: String) throws -> V? {
         guard let slot = layout.slot(named: property) else {
@@ -67,7 +67,7 @@ public enum MigrationRecordError: Error, Hashable, Sendable {
     case unknownProperty(entity: String, property: String)
     /// There is no record with that identifier.
     case noSuchRecord(PersistentIdentifier)
-    /// The value is none of the type, or of another kind than the property's.
+    /// The value is not of the type, or of another kind than the property's.
     case otherType(record: PersistentIdentifier, property: String, expected: String)
     /// The relationship is kept at the records of the other side, under the name `inverse`.
     case keptElsewhere(record: PersistentIdentifier, property: String, inverse: String)

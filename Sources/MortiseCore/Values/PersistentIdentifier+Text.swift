@@ -81,7 +81,7 @@ extension PersistentIdentifier {
         default: throw IdentifierTextError.malformed
         }
         guard bytes.isEmpty else { throw IdentifierTextError.malformed }
-        // Names are kept for the life of the process, and whoever made the text could make any number of them.
+        // Names are kept for the life of the process, and hostile texts could name any number of them.
         guard let namespace = NamespaceNames.table.known(storeIdentifier: store, entityName: entity) else {
             throw IdentifierTextError.unknown(store: store, entity: entity)
         }

@@ -125,7 +125,8 @@ struct AccessPath {
         case nil: range = index.equal(to: equalities)
         case .between(let lower, let upper):
             let found = index.between(lower, upper, after: equalities)
-            guard lower?.isIncluded ?? false || upper?.isIncluded ?? false,
+            // Such a date is in no order, so it fulfils `>=` and `<=` with any other, and neither `<` nor `>`.
+            guard lower?.isIncluded ?? true, upper?.isIncluded ?? true,
                 let nanDates = index.nanDates(after: equalities)
             else {
                 range = found

@@ -111,7 +111,7 @@ struct AggregateSource {
         }
     }
 
-    /// Decimals as whole numbers, and one after the other what is none.
+    /// Decimals as whole numbers, and one after the other the rest.
     private func addDecimals(_ run: FamilyRows.Run, _ entry: ChunkPlace.Entry, _ groups: [Int]) throws {
         try withUnsafeTemporaryAllocation(of: ScaledInteger.self, capacity: run.offsets.count) { numbers in
             try withUnsafeTemporaryAllocation(of: Int.self, capacity: run.offsets.count) { present in

@@ -57,7 +57,7 @@ extension ExternalFileFault: ClassifiedStoreError {
     /// That of the file system's error if there is one; otherwise `damaged`.
     package var errorClass: StoreErrorClass { reason.errorClass }
 
-    /// Whoever may not read a file knows nothing of what is in it: that is no damage.
+    /// A file that may not be read is not damaged for that reason.
     /// - Throws: `FileError` if the user may not read the file.
     package func throwIfDenied() throws(FileError) {
         if case .unreadable(let error) = reason, error.errorClass == .denied { throw error }

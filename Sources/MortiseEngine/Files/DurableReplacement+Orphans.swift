@@ -18,7 +18,7 @@ package struct TemporaryName {
 
     /// Whether `candidate` is a temporary of the file called `name`, and of no other.
     ///
-    /// The middle part holds no dot, so the temporaries of `a.b` are none of `a`.
+    /// The middle part holds no dot, so the temporaries of `a.b` are not those of `a`.
     package static func matches(_ candidate: String, of name: String) -> Bool {
         // Byte by byte: names that differ only in Unicode normalization are different files on Linux.
         let bytes = Array(candidate.utf8)

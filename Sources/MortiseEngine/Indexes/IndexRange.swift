@@ -25,7 +25,7 @@ struct IndexRange: Hashable, Sendable {
         upper = Self.successor(of: bytes)
     }
 
-    /// The least bytes after everything that begins with the given ones; nil if there are none.
+    /// The least bytes after everything that begins with the given ones; nil if no bytes follow.
     static func successor(of bytes: [UInt8]) -> [UInt8]? {
         var bytes = bytes
         while bytes.last == 0xFF { bytes.removeLast() }

@@ -38,7 +38,7 @@ package final class SchemaChangeover: Sendable {
 
     /// Copies the store at `path` as it is to a path beside it.
     /// - Returns: the path of the copy.
-    /// - Throws: what keeps the copy from being made; then there is none.
+    /// - Throws: what keeps the copy from being made; no copy is left then.
     package static func keepCopy(
         of path: String, version: Schema.Version, in fileSystem: any FileSystem,
         backUp: (_ path: String) throws -> Void
@@ -92,8 +92,8 @@ extension SchemaChangeover {
         }
     }
 
-    /// Removes what is left of copies of a store whose process died while it made them, and of its saying that it migrates the store. Whoever has the store's lock alone
-    /// knows that nobody makes one; what another process has locked stays all the same.
+    /// Removes copies of a store whose process died while it made them, and the file in which it said that it migrates the store.
+    /// The caller has the store's lock alone, so nobody makes a copy now; what another process has locked stays all the same.
     package static func removeRemains(of path: String, in fileSystem: any FileSystem) {
         let folder = PathText.directory(of: path)
         guard let names = try? retryingInterrupts({ () throws(FileError) in try fileSystem.list(folder) }) else {

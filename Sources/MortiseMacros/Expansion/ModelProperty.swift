@@ -52,7 +52,7 @@ struct ModelProperty {
     /// The function that makes the key paths of a deprecated property: in what belongs to the property, nothing warns of it.
     var keyPathsName: String { TokenSyntax.quoted("_keyPaths_\(name)") }
 
-    /// The arguments of all `@Attribute`s as those of one, in the order of its parameters; nil if there are none.
+    /// The arguments of all `@Attribute`s as those of one, in the order of its parameters; nil without any.
     var attributeArguments: String? {
         let attributes = declaration.attributes.attributes(named: "Attribute")
         guard attributes.count > 1 else { return attributes.first?.labeledArguments.trimmedDescription }

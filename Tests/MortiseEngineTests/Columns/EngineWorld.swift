@@ -115,7 +115,7 @@ struct EngineWorld {
                 Data((0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...3, using: &random) }))
         case .date:
             return .date(
-                Date(timeIntervalSinceReferenceDate: pick([0, -0.0, 1e9, .random(in: -9...9, using: &random)])))
+                Date(timeIntervalSinceReferenceDate: pick([0, -0.0, 1e9, .nan, .random(in: -9...9, using: &random)])))
         case .uuid:
             return .uuid(UUID(uuid: (random.byte, random.byte, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, random.byte)))
         case .url: return .url(URL(string: "https://example.com/\(Int.random(in: 0...99, using: &random))")!)

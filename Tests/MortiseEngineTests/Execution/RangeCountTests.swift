@@ -142,4 +142,27 @@ import Testing
         }
         #expect(try fixture.check([group], isFamily: true))
     }
+
+    /// Dates that are not a number fulfil `>=` and `<=`, but neither `<` nor `>`: a count between two dates took them in if one of
+    /// the two bounds did.
+    @Test(arguments: 0..<3 as Range<UInt64>) func datesThatAreNoNumberCountWhereBothBoundsHold(number: UInt64) throws {
+        let fixture = try Fixture(number &+ 100)
+        let group = QueryExpression.compare(.equal, fixture.property("group"), .constant(.integer(1)))
+        let own = fixture.property("must_date")
+        func bound(_ comparison: QueryExpression.Comparison, _ seconds: Double) -> QueryExpression {
+            .compare(comparison, own, .constant(.date(Date(timeIntervalSinceReferenceDate: seconds))))
+        }
+        var withoutRows = 0
+        for lower in [QueryExpression.Comparison.greater, .greaterOrEqual] {
+            for upper in [QueryExpression.Comparison.less, .lessOrEqual] {
+                for (low, high) in [(-100.0, 100.0), (0, 3), (3, 0), (0, .infinity)] {
+                    for isFamily in [false, true] {
+                        let conjuncts = [group, bound(lower, low), bound(upper, high)]
+                        withoutRows += try fixture.check(conjuncts, isFamily: isFamily) ? 1 : 0
+                    }
+                }
+            }
+        }
+        #expect(withoutRows > 8, "seed \(fixture.seed)")
+    }
 }

@@ -21,7 +21,7 @@ struct FolderSteps: Sendable {
     var fits: @Sendable (_ found: Int, _ written: Int) -> Bool = { $0 == $1 }
     /// The tables that are kept, of those that were read.
     var keepsTable: @Sendable (_ table: String, _ schema: StoredSchema) -> Bool = { _, _ in true }
-    /// Whether a value that is none of its kind is an error.
+    /// Whether a value of another kind is an error.
     var checksValues = true
     /// Whether a history that cannot be read is an error.
     var checksHistory = true

@@ -38,7 +38,7 @@ public final class MigrationSource {
     /// The names of the entities.
     public var entities: [String] { schema.entities.map(\.name) }
 
-    /// The record with that identifier; nil if there is none.
+    /// The record with that identifier; nil if it is missing.
     public func record(_ identifier: PersistentIdentifier) -> StoredRecord? {
         guard let rows = version.rows(ofEntity: identifier.entityName), let row = rows.row(of: identifier),
             let layout = layouts[identifier.entityName]

@@ -382,7 +382,7 @@ private struct DueMigration {
         try attempt(step, part) {
             let container = ModelContainer(
                 of: try migration.working(under: schema), named: configuration.name, schema, logger)
-            // Whoever keeps the context gets an error from it, and not another version's records.
+            // A context that is kept throws, and does not show another version's records.
             defer { try? container.close() }
             let context = ModelContext(container)
             context.author = MigrationAuthor.name

@@ -66,7 +66,7 @@ extension RelationshipEditor {
     func setMembers(_ models: [any PersistentModel], at slot: Int) {
         if model._flags.contains(.isGoing) { return setMembersOfGoing(models, at: slot) }
         let held = members(at: slot, hidingDeleted: false)
-        // Whoever appends has not set those that were there.
+        // Appending does not set those that were there.
         let isAppended = models.count > held.count && zip(held, models).allSatisfy { $0 === $1 }
         defer { noteAssigned(at: slot, isAppended ? models[held.count...] : models[...]) }
         if isAppended, appendMembers(models[held.count...], at: slot) { return }

@@ -16,17 +16,25 @@ extension ContextState {
         try throwLatched()
         try tracker?.throwRefused()
         tellsOfSave()
-        // Whoever was told may have looked, or changed something.
+        // Handlers may have looked, or changed something.
         guard let session = storeOfDeletions, let tracker else { return false }
         let models = Array(tracker.deleted)
         var saved = SavedChanges()
+        var isStored = false
+        savedInPart = false
         do {
             let isDone = try notifications.deferred {
-                try session.saving { try delete(models, in: session, &saved) }
+                try session.saving { try delete(models, in: session, &saved, &isStored) }
             }
             guard isDone else { return false }
         } catch {
-            propagateDeletes()
+            if isStored {
+                // What failed came after it.
+                savedInPart = true
+                postDidSave(saved)
+            } else {
+                propagateDeletes()
+            }
             throw error
         }
         if saved.historyTokens.isEmpty, let number = session.version?.number,
@@ -41,7 +49,8 @@ extension ContextState {
 
     /// - Returns: false if others have changed the store meanwhile, or if it cannot do it after all.
     private func delete(
-        _ models: [any PersistentModel], in session: StoreSession, _ saved: inout SavedChanges
+        _ models: [any PersistentModel], in session: StoreSession, _ saved: inout SavedChanges,
+        _ isStored: inout Bool
     ) throws -> Bool {
         // On what others have saved, their changes are settled first.
         guard let version = session.version, session.latest?.number == version.number else { return false }
@@ -58,6 +67,7 @@ extension ContextState {
         } catch DataStoreError.unsupportedFeature {
             return false
         }
+        isStored = true
         var changes = result.changes
         changes.updated += losses(by: changes)
         saved.append(changes, by: session)
@@ -81,7 +91,7 @@ extension ContextState {
     }
 
     /// The records that stay and lose deleted ones on their side of a relationship, which a store keeps on the other side, as far as
-    /// the store has not named them: whoever is told of a save is told of them, too.
+    /// the store has not named them: a save names them, too.
     private func losses(by changes: ChangeSet) -> [ChangeSet.Update] {
         var known = Set(changes.deleted.map(\.record))
         known.formUnion(changes.updated.lazy.map(\.record))
@@ -167,6 +177,7 @@ extension ContextState {
                 }
             }
         }
-        return cascades
+        // Only models count what is left in lists that the records themselves do not know.
+        return cascades && !schema.layouts.values.contains { $0.limitsMembers(in: seen, of: schema) }
     }
 }

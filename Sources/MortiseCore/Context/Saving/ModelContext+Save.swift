@@ -31,6 +31,8 @@ extension ContextState {
         try tracker?.throwRefused()
         guard hasChanges else {
             tracker?.cascades = Cascades()
+            // A handler of `willSave` has taken back what there was.
+            if isTold { postDidSave(SavedChanges()) }
             return
         }
         tell()

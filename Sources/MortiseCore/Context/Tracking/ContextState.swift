@@ -334,7 +334,7 @@ final class ContextState: StoreSessionObserver, ModelFinding {
 }
 
 extension PersistentModel {
-    /// The model that this one was merged into for its unique values, and that has taken its place; nil if there is none.
+    /// The model that this one was merged into for its unique values, and that has taken its place; nil without one.
     var _survivor: (any PersistentModel)? {
         guard _table == nil, var survivor = _draft?.survivor else { return nil }
         while survivor._table == nil, let next = survivor._draft?.survivor { survivor = next }

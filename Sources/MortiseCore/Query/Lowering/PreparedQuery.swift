@@ -28,7 +28,7 @@ final class PreparedQuery<Model: PersistentModel> {
     /// - Parameters:
     ///   - descriptor: the fetch.
     ///   - purpose: what the answer is for.
-    ///   - schema: the container's, which may know names of entities from before the last version; nil where there is none.
+    ///   - schema: the container's, which may know names of entities from before the last version; nil without one.
     init(_ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows, under schema: Schema?) {
         self.descriptor = descriptor
         let layout = ModelLayout.of(Model.self)

@@ -40,6 +40,9 @@ public protocol QueryableDataStore: DataStore {
 
     /// Whether a batch that deletes applies all delete rules of the schema. If false, which is the default, because the
     /// store only clears references to deleted records, it is not asked to delete records whose delete rules require more.
+    ///
+    /// If true, a save of nothing but deletions may come as one batch, too, which names the records: `execute(_:)` then gets
+    /// the author of the save and the version that it is based on, and its result names what the rules deleted and changed.
     var followsDeleteRules: Bool { get }
 }
 

@@ -71,7 +71,7 @@ public struct SchemaLoss: Sendable, Hashable {
     public func check(dropping: [String], store: String) throws(MigrationError) {
         guard opened <= stored else { return }
         if entities.allSatisfy({ dropping.contains($0.name) }) { return }
-        // Also those that were named, since whoever follows the error names all of them.
+        // Also those that were named, since the way out names all of them.
         throw .unnamedEntities(store: store, version: stored, entities: entities)
     }
 

@@ -42,7 +42,7 @@ public protocol ReplaceableConfiguration: MigratableConfiguration {
     /// - Parameter most: how many stay, the newest ones.
     func removeCopies(exceptNewest most: Int)
 
-    /// The same store, to look at: whoever opens it takes no lock that keeps a writer away, and changes nothing, whatever an interrupted
+    /// The same store, to look at: opening it takes no lock that keeps a writer away, and changes nothing, whatever an interrupted
     /// program has left there. Its saves throw. A store that takes no lock when it is opened, and writes nothing, is its own.
     var readingOnly: Self { get }
 

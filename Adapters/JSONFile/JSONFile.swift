@@ -18,11 +18,27 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     /// The file itself, locked, so that no process writes it under another of its names.
     private var claim: (any OpenFile)?
     /// The file as it was read or last written; nil before there is one.
-    private var identity: FileIdentity?
+    private var identity: FileIdentity? {
+        get { known.withLock(\.identity) }
+        set { known.withLock { $0.identity = newValue } }
+    }
     /// The error after which the content of the disk is unknown.
-    private var failure: String?
+    private var failure: String? {
+        get { known.withLock(\.failure) }
+        set { known.withLock { $0.failure = newValue } }
+    }
     /// Held while the file is written or its next write is scheduled.
     private let writing = NSLock()
+    /// Changed while `writing` is held, and looked at also without it.
+    private let known: Mutex<Known>
+
+    private struct Known {
+        var identity: FileIdentity?
+        var failure: String?
+        /// Whether another file is being given the name, and how often that was begun.
+        var isReplacing = false
+        var replacements = 0
+    }
     /// Follows the file; nil for a store that writes it, because nobody else can.
     let reader: JSONFileReader?
     /// Keeps the file as it was, before the first save under a schema that lacks what it holds.
@@ -48,7 +64,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         self.catalog = catalog
         self.lock = lock
         self.claim = claim
-        self.identity = identity
+        known = Mutex(Known(identity: identity))
         fileSystem = configuration.fileSystem
         givenPath = OpenPlace.absolute(configuration.path)
         largestFile = configuration.largestFile
@@ -303,16 +319,30 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     /// Writes what was saved and deferred.
     func flush() throws { try writing.withLock { try writeDeferred() } }
 
-    /// Looks at the file, unless it is being written now.
-    /// - Throws: `EngineError.latched`; `FileError`, `locked` where the lock file was removed or replaced.
+    /// Looks at the file, or at what a reader has found there. Waits for no save.
+    /// - Throws: `EngineError.latched`; `FileError`, `locked` where the lock file was removed or replaced; why a reader cannot
+    ///   take the file in.
     func checkHealth() throws {
-        guard writing.try() else { return }
-        defer { writing.unlock() }
-        if let failure { throw EngineError.latched(store: path, cause: failure) }
-        if let lock, try !lock.isIntact(in: fileSystem) {
-            throw FileError(.locked(holder: nil), operation: .lock, path: lock.path)
+        guard let lock else {
+            try reader?.checkHealth()
+            return
         }
-        if lock != nil { try checkUntouched() }
+        var attempts = 0
+        while true {
+            let seen = known.withLock { $0 }
+            if let failure = seen.failure { throw EngineError.latched(store: path, cause: failure) }
+            do {
+                if try !lock.isIntact(in: fileSystem) {
+                    throw FileError(.locked(holder: nil), operation: .lock, path: lock.path)
+                }
+                if !seen.isReplacing { try checkUntouched(since: seen.identity) }
+                return
+            } catch {
+                attempts += 1
+                // A save that came meanwhile has put another file there.
+                guard known.withLock({ $0.replacements != seen.replacements }), attempts < 100 else { throw error }
+            }
+        }
     }
 
     private func writeDeferred() throws {
@@ -354,6 +384,11 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     }
 
     private func put(_ prepared: DurableReplacement.Prepared) throws {
+        known.withLock {
+            $0.isReplacing = true
+            $0.replacements += 1
+        }
+        defer { known.withLock { $0.isReplacing = false } }
         identity = try latching { try prepared.commit(expecting: identity) }
         // The save is done. If the new file gets another name meanwhile, opening it by that name finds out.
         claim = try? Self.claim(path, in: fileSystem)
@@ -370,7 +405,9 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     }
 
     /// A file of another program is never overwritten, whether it was changed or newly created.
-    private func checkUntouched() throws {
+    private func checkUntouched() throws { try checkUntouched(since: identity) }
+
+    private func checkUntouched(since identity: FileIdentity?) throws {
         if let lock, try !lock.isIntact(in: fileSystem) {
             throw FileError(.changed(.replaced), operation: .lock, path: lock.path)
         }

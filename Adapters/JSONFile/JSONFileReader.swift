@@ -83,6 +83,20 @@ final class JSONFileReader: @unchecked Sendable {
         }
     }
 
+    /// Why the file that was there last could not be taken in; nil if it was, and where it may still be being written.
+    var fault: (any Error)? {
+        let refused = lock.withLock { self.refused }
+        return refused.flatMap { $0.since.duration(to: .now) >= Self.patience ? $0.error : nil }
+    }
+
+    /// - Throws: why the file that is there now cannot be taken in; `FileError`, `changed`, where none is there.
+    func checkHealth() throws {
+        if let fault { throw fault }
+        if try configuration.fileSystem.infoIfPresent(path, followingLinks: true) == nil {
+            throw FileError(.changed(.deleted), operation: .read, path: path)
+        }
+    }
+
     private func refuse(_ file: FileIdentity?, _ error: any Error) -> (any Error)? {
         lock.withLock {
             if let known = refused, known.file == file, "\(known.error)" == "\(error)" {

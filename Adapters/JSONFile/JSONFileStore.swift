@@ -175,7 +175,11 @@ final class OpenJSONFiles: Sendable {
 
     func engine(for configuration: JSONFileConfiguration, schema: StoredSchema) throws -> Engine {
         let place = try OpenPlace(of: configuration.path, in: configuration.fileSystem)
-        return try engines.open(place, options: configuration, areEqual: { $0.hasSameOptions(as: $1) }) {
+        return try engines.open(
+            place, options: configuration, areEqual: { $0.hasSameOptions(as: $1) },
+            // One that cannot take the file in is to be opened again.
+            isUsable: { ($0.sink as? JSONFile)?.reader?.fault == nil }
+        ) {
             try JSONFile.open(configuration, at: place.place.path, schema: schema)
         }
     }

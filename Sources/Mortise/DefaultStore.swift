@@ -91,11 +91,38 @@ public final class DefaultStore: EngineDataStore {
         return first.map { $0 == UInt8(ascii: "{") } ?? path.lowercased().hasSuffix(".json")
     }
 
+    /// Whether a store of the other kind is at a path, or what is left of one: a file that is damaged so much that it could be of either
+    /// kind is of none.
+    /// - Throws: `FileError` where something is at the path that cannot be read.
+    static func isOfOtherKind(_ path: String, thanJSON isJSON: Bool) throws -> Bool {
+        guard isJSON else { return try self.isJSON(path) && !isEmpty(path) }
+        if FileManager.default.fileExists(atPath: try StoreFiles(path, in: POSIXFileSystem()).checkpoint) {
+            return true
+        }
+        do {
+            _ = try AppendLogConfiguration(path: path).storedSchema()
+            return true
+        } catch let error as AppendLogError {
+            return switch error.fault {
+            case .notALog, .empty, .tooShort: false
+            default: true
+            }
+        }
+    }
+
+    private static func isEmpty(_ path: String) throws -> Bool {
+        try POSIXFileSystem().infoIfPresent(path, followingLinks: true)?.size == 0
+    }
+
     /// What the store that holds the records can do.
     public var capabilities: StoreCapabilities { base.capabilities }
 
     /// The latest state, with what a log's writer in another process has saved by now.
     public var currentVersion: any StoreVersion { base.currentVersion }
+
+    /// Asks the store that holds the records.
+    /// - Throws: what is wrong with it.
+    public func checkHealth() throws { try base.checkHealth() }
 
     /// Closes the store that holds the records. Closing twice does nothing.
     public func close() throws { try base.close() }

@@ -73,10 +73,11 @@ extension ModelConfiguration: MaintainableConfiguration {
         from path: String, replacing: Bool, whenReady ready: () throws -> Void
     ) throws -> MaintenanceReport {
         if isStoredInMemoryOnly { throw unsupported(.restore) }
+        guard allowsSave else { throw RestoreError.readOnly(store: name) }
         guard FileManager.default.fileExists(atPath: path) else { throw RestoreError.noBackup(store: name, path: path) }
         let isJSON = try DefaultStore.isJSON(path)
         let isThere = FileManager.default.fileExists(atPath: url.path(percentEncoded: false))
-        if isThere, replacing, try DefaultStore.isJSON(url.path(percentEncoded: false)) != isJSON {
+        if isThere, replacing, try DefaultStore.isOfOtherKind(url.path(percentEncoded: false), thanJSON: isJSON) {
             // The files of the other kind would stay beside it.
             throw RestoreError.otherStore(
                 location: location, found: isJSON ? "an append log" : "a JSON file",

@@ -15,10 +15,11 @@ extension EngineDataStore {
     public var changeFeed: ChangeFeed? { engine.feed }
     /// The engine's latest published version. Never blocks.
     public var currentVersion: any StoreVersion { engine.version }
-    /// Asks the latest version for damage that was met, and what keeps the engine's commits.
+    /// Asks the latest version for damage that was met, and what keeps the engine's commits. Takes nothing in that others have
+    /// saved, which may have to wait for them.
     /// - Throws: what is wrong.
     public func checkHealth() throws {
-        try currentVersion.check()
+        try engine.version.check()
         try engine.checkHealth()
     }
     /// What the engine can do; a store that keeps its records adds its own.

@@ -166,6 +166,78 @@ import MortiseTestSupport
         #expect(try state(store, disk) == 5)
     }
 
+    /// Defect: a new store was written and synced only after the others were replaced, so that a disk that was full by then left
+    /// some restored and some not.
+    @Test(arguments: Case.all) func whatIsReadyNeedsNoMoreRoom(_ given: Case) throws {
+        let disk = try makeDisk(given)
+        _ = try target(given.store, disk)
+            .restoreStore(from: Self.backup, replacing: given.hasOld) {
+                for operation in [FileError.Operation.write, .sync] {
+                    disk.inject(.fail(.noSpace), of: operation, times: .max)
+                }
+            }
+        disk.removeFaults()
+        #expect(try state(given.store, disk) == 3)
+    }
+
+    /// As a container restores them: each store is replaced when those after it have been. Only giving the names may part them.
+    @Test func anErrorLeavesAllStoresOrNone() throws {
+        let before = SimulatedFileSystem(seed: 7)
+        try before.install(.directory, at: "/backup")
+        func eachStore(_ disk: SimulatedFileSystem, _ body: (PictureStore) throws -> Void) rethrows {
+            for store in [PictureStore.log, .json] { try body(store) }
+        }
+        func advance(to states: ClosedRange<Int>) throws {
+            try eachStore(before) { store in
+                let container = try open(store, before)
+                for state in states { try container.advancePictures(to: state) }
+                try container.close()
+            }
+        }
+        try advance(to: 1...3)
+        try eachStore(before) { _ = try target($0, before).backUpStore(to: "/backup/\($0)") }
+        try advance(to: 4...5)
+        var outcomes: Set<[Int?]> = []
+        for order in [[PictureStore.log, .json], [.json, .log]] {
+            for operation in [FileError.Operation.open, .read, .write, .sync, .close] {
+                for number in Array(1...12) + Array(stride(from: 13, through: 800, by: isFullSize ? 1 : 11)) {
+                    let disk = before.crashed(after: .max, losing: .nothing)
+                    let targets = try order.map { try target($0, disk) }
+                    disk.inject(.fail(.noSpace), at: number, of: operation)
+                    let error = thrown {
+                        _ = try targets[0].restoreStore(from: "/backup/\(order[0])", replacing: true) {
+                            _ = try targets[1].restoreStore(from: "/backup/\(order[1])", replacing: true) {}
+                        }
+                    }
+                    let isOver = disk.faultsFired == 0
+                    disk.removeFaults()
+                    let states = try order.map { try state($0, disk) }
+                    outcomes.insert(states)
+                    #expect(
+                        error == nil ? states == [3, 3] : states == [5, 5] || states == [3, 3],
+                        "\(order), \(operation) \(number): \(error as Any)")
+                    if isOver { break }
+                    #expect(number < 790)
+                }
+            }
+        }
+        #expect(outcomes == [[5, 5], [3, 3]])
+    }
+
+    /// What was put in its own place would be called restored, although nothing of it has changed.
+    @Test(arguments: PictureStore.allCases) func theStoreItselfIsNoBackup(_ store: PictureStore) throws {
+        let disk = try makeDisk(Case(store: store))
+        try disk.installLink(to: store.path, at: "/backup/link")
+        let before = disk.paths
+        for path in [store.path, "/backup/..\(store.path)", "/backup/link"] {
+            #expect(throws: RestoreError.backupIsStore(path: path)) {
+                try target(store, disk).restoreStore(from: path, replacing: true) {}
+            }
+        }
+        #expect(disk.paths == before)
+        #expect(try state(store, disk) == 5)
+    }
+
     @Test(arguments: [Case(store: .json), Case(store: .log), Case(store: .log, compactsBackup: true)])
     func aDamagedBackupIsRefusedBeforeAnythingIsTouched(_ given: Case) throws {
         let disk = try makeDisk(given)

@@ -198,6 +198,60 @@ struct SharingReaderTests {
         try writer.close()
     }
 
+    enum Moment: CaseIterable { case atOnce, asFar, beyond }
+
+    /// Defect: a reader whose log was replaced by that of a backup went on with the records of before, and passed over all that was
+    /// saved since, because the transactions have numbers that it had read already. Nothing said so, and health called it healthy.
+    /// Opened again beside the first, it was the same store.
+    @Test(arguments: Moment.allCases, [false, true])
+    func aReaderOfALogToWhichABackupIsRestoredTells(_ moment: Moment, isCompacted: Bool) throws {
+        let disk = try makeDisk()
+        let writing = logConfiguration(disk.process(100), history: .keep(days: 0))
+        func save(_ labels: [String]) throws {
+            try withLog(writing) { context in
+                for label in labels {
+                    context.insert(Box(label))
+                    try context.save()
+                }
+            }
+        }
+        try save(["one", "two", "three"])
+        if isCompacted { _ = try writing.compactStore() }
+        _ = try writing.backUpStore(to: "/data/copy")
+        try save(["four", "five"])
+        let reading = logConfiguration(disk.process(101), allowsSave: false)
+        let reader = try openLog(reading)
+        let context = ModelContext(reader)
+        // So that there is a last frame, and none that lies behind a checkpoint alone.
+        try save(["six"])
+        let before = try contents(context)
+        #expect(before.count == 6)
+        #expect(reader.health().map(\.status) == [.healthy])
+        let told = Reasons(of: try #require(reader.store(AppendLogStore.self)))
+        _ = try writing.restoreStore(from: "/data/copy", replacing: true) {}
+        switch moment {
+        case .atOnce: break
+        case .asFar: try save(["4", "5", "6"])
+        case .beyond: try save(["4", "5", "6", "7", "8"])
+        }
+        #expect(try contents(context) == before)
+        let reasons = told.whenTold(1)
+        #expect(reasons.count == 1 && reasons.allSatisfy { $0.contains("a backup") }, "\(reasons)")
+        let health = try #require(reader.health().first)
+        #expect(health.status == .failing && health.fault?.contains("a backup") == true, "\(health)")
+        // The first is still open.
+        let again = try openLog(reading)
+        let restored = try contents(ModelContext(again))
+        let other = try contents(logConfiguration(disk.process(102), allowsSave: false))
+        #expect(restored == other)
+        #expect(restored.count == 3 + (moment == .atOnce ? 0 : moment == .asFar ? 3 : 5))
+        try save(["last"])
+        #expect(try contents(ModelContext(again)).count == restored.count + 1)
+        #expect(again.health().map(\.status) == [.healthy])
+        try reader.close()
+        try again.close()
+    }
+
     /// A writer that failed may cut off what a reader has seen, and another goes on in its place.
     @Test func aReaderStaysWhereItIsWhenWhatItReadIsGone() throws {
         let disk = try makeDisk()

@@ -1,5 +1,6 @@
 import Foundation
 import Mortise
+import MortiseEngine
 import Testing
 
 @Model private final class Note {
@@ -110,6 +111,32 @@ import Testing
         #expect(Set(copies).isSuperset(of: ["notes-s.log", "markers-s.log"]), "\(copies)")
         // The log is open for reading alone.
         #expect(try container.compact().isEmpty)
+    }
+
+    /// Defect: a store whose file was gone was taken for one that had saved nothing yet. It was passed over in silence, also by
+    /// backups.
+    @Test(arguments: ["log", "json", "model"]) func aStoreWhoseFileIsGoneIsNotPassedOver(_ kind: String) throws {
+        let folder = try Folder()
+        let path = folder.path("a." + kind)
+        let container =
+            kind == "model"
+            ? try ModelContainer(for: Note.self, configurations: ModelConfiguration(url: URL(fileURLWithPath: path)))
+            : try ModelContainer(for: Note.self, store: "\(kind):\(path)")
+        let context = ModelContext(container)
+        context.insert(Note("a"))
+        try context.save()
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) where !file.hasSuffix(".lock")
+        {
+            try FileManager.default.removeItem(atPath: folder.path(file))
+        }
+        for operation in [{ _ = try container.verify() }, { _ = try container.backUp(to: folder.path("copy")) }] {
+            #expect {
+                try operation()
+            } throws: {
+                ($0 as? FileError)?.reason == .changed(.deleted)
+            }
+        }
+        try? container.close()
     }
 
     @Test func damageIsReported() throws {

@@ -101,6 +101,13 @@ import Testing
                 }
             }
         }
+        // Nor may one write lines into a log, or more than a line.
+        let long = IdentifierTextError.unknown(
+            store: "a\nERROR \u{1B}[2J\u{202E}", entity: String(repeating: "\u{0}", count: 5_000))
+        #expect("\(long)".count < 1_000, "\(long)")
+        #expect(
+            "\(long)".unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) })
+        #expect("\(long)".contains("a\\u{a}ERROR"))
         let error: any Error = IdentifierTextError.unknown(store: "s", entity: "E")
         #expect(
             (error as? any ClassifiedStoreError)?.errorClass == .usage

@@ -79,6 +79,8 @@ public enum LogFault: Error, Hashable, Sendable {
     case damagedValue(entity: String, property: String, record: UInt64, reason: ExternalValueError.Reason)
     /// The file was written while it was read, again and again.
     case unstable
+    /// A store that is open for reading cannot follow the log's writer any more.
+    case leftBehind(reason: String)
 
     /// A part of a log or a checkpoint, as its errors name it.
     public enum Part: String, Hashable, Sendable {
@@ -171,6 +173,8 @@ extension LogFault: CustomStringConvertible {
         case .damagedValue(let entity, let property, let record, let reason):
             "\(entity).\(property) of record \(record) cannot be read: \(reason)"
         case .unstable: "Another process kept changing the file while it was read. Try again."
+        case .leftBehind(let reason):
+            "The store was opened for reading and can no longer follow the log's writer: \(reason). Open the store again."
         }
     }
 }

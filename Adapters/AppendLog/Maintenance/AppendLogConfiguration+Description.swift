@@ -108,6 +108,7 @@ extension LogFault: ClassifiedStoreError {
         switch self {
         case .unwritableValue, .unwritableDefault, .regionTooLarge, .schemaTooLarge, .invalidSchema: .conflict
         case .unstable: .locked
+        case .leftBehind: .conflict
         case .damagedValue(_, _, _, let reason): reason.errorClass
         default: .damaged
         }

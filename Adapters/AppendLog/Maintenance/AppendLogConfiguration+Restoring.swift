@@ -17,6 +17,7 @@ extension AppendLogConfiguration {
         }
         let target = try StoreFiles.log(path, in: fileSystem)
         let isThere = try isStore(target)
+        if try fileSystem.isSameFile(source.main, target.main) { throw RestoreError.backupIsStore(path: backup) }
         if isThere, !replacing { throw RestoreError.storeExists(location: path) }
         let files = ExternalFiles(beside: source.main, in: fileSystem)
         let content = try checked(source, files, of: backup)
@@ -30,12 +31,8 @@ extension AppendLogConfiguration {
         copies.identify(content.header.store.uuidString)
         copies.removeUnfinishedMarks()
         var made: [ExternalReference.Name] = []
-        var mayBeInPlace = false
         do {
-            let bytes = try put(content, of: source, in: target, files, copies, noting: &made, isThere) {
-                try ready()
-                mayBeInPlace = true
-            }
+            let bytes = try put(content, of: source, in: target, files, copies, noting: &made, isThere, ready)
             var report = MaintenanceReport(
                 figures: [
                     .init("bytes", bytes), .init("transactions", Int64(content.reading.transactions)),
@@ -51,8 +48,7 @@ extension AppendLogConfiguration {
             }
             return report
         } catch {
-            // A log that is in place names them.
-            if !mayBeInPlace || (error as? FileError)?.isOfNaming != true { copies.abandon(made) }
+            copies.abandon(made)
             throw error
         }
     }
@@ -141,12 +137,13 @@ extension AppendLogConfiguration {
         let permissions =
             try fileSystem.infoIfPresent(target.main, followingLinks: true)?.permissions ?? newFilePermissions
         var bytes: Int64 = 0
-        var isReady = false
+        var mayBeInPlace = false
         var names = made
         defer { made = names }
         do {
             let log = DurableReplacement(of: target.main, newFilePermissions: newFilePermissions, in: fileSystem)
-            try log.replace(isNew: !isThere) { file in
+            // All that may fail for want of room comes before anything is replaced, in other stores, too.
+            let prepared = try log.prepare(isNew: !isThere) { file in
                 var hasCopies = false
                 try content.version.forEachReference { _, _, _, reference in
                     bytes += try copies.copy(reference, from: files, noting: &names)
@@ -161,12 +158,22 @@ extension AppendLogConfiguration {
                         in: fileSystem)
                 }
                 bytes += try fileSystem.info(checkpoint, followingLinks: false).size
+            }
+            do {
                 try ready()
-                isReady = true
+            } catch {
+                prepared.discard()
+                throw error
+            }
+            do {
+                try prepared.commit()
+            } catch let error as FileError where error.isOfNaming {
+                // A log that is in place may need the checkpoint, and names the copies.
+                mayBeInPlace = true
+                throw error
             }
         } catch {
-            // A log that is in place may need it.
-            if !isReady || (error as? FileError)?.isOfNaming != true { try? fileSystem.unlink(checkpoint) }
+            if mayBeInPlace { names = [] } else { try? fileSystem.unlink(checkpoint) }
             throw error
         }
         // The store is restored: what fails from here on is done by the next opening.

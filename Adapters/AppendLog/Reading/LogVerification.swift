@@ -22,14 +22,31 @@ extension AppendLogStore {
     /// Changes nothing and takes no lock.
     ///
     /// Of a sound store it holds what opening it holds, and the checkpoint. Where it finds damage it holds the records row
-    /// by row besides, which takes more.
+    /// by row besides, which takes more. What looks like damage is read again if the files have changed meanwhile: a
+    /// checkpoint or a compaction may have come between the reading of one and of the other.
     /// - Throws: `FileError` where the log cannot be read at all, and where the user may not read external data.
     public static func verify(
         _ path: String, in fileSystem: any FileSystem = POSIXFileSystem()
     ) throws -> AppendLogVerification {
         let files = try StoreFiles.log(path, in: fileSystem)
         let external = ExternalFiles(beside: files.main, in: fileSystem)
-        return try verify(files.main, in: fileSystem) { try external.check($0) }
+        var attempts = 1
+        while true {
+            let mark = try Self.mark(of: files, in: fileSystem)
+            let result = Result { try verify(files.main, in: fileSystem) { try external.check($0) } }
+            if case .success(let found) = result, found.isSound { return found }
+            if attempts == 5 { return try result.get() }
+            if try Self.mark(of: files, in: fileSystem) == mark { return try result.get() }
+            attempts += 1
+        }
+    }
+
+    /// What changes with the files.
+    private static func mark(of files: StoreFiles, in fileSystem: any FileSystem) throws(FileError) -> [FileIdentity?] {
+        [
+            try fileSystem.infoIfPresent(files.main, followingLinks: true)?.identity,
+            try fileSystem.infoIfPresent(files.checkpoint, followingLinks: true)?.identity,
+        ]
     }
 
     /// Verifies a log with its checkpoint. `check` looks at an external file that a record names; an

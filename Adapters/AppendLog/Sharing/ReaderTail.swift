@@ -43,6 +43,14 @@ final class ReaderTail: @unchecked Sendable {
 
     deinit { try? file.close() }
 
+    /// - Throws: `AppendLogError`, `leftBehind`; `FileError`, `changed`, where nothing is at the path of the log.
+    func checkHealth() throws {
+        if let reason = reasonForStopping { throw AppendLogError(path: path, fault: .leftBehind(reason: reason)) }
+        if try fileSystem.extentIfPresent(path, followingLinks: true) == nil {
+            throw FileError(.changed(.deleted), operation: .read, path: path)
+        }
+    }
+
     /// The version with everything saved since; nil if there is nothing new that can be read.
     func next(after current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion? {
         if reasonForStopping != nil { return nil }
@@ -120,7 +128,8 @@ final class ReaderTail: @unchecked Sendable {
         return try !named.isSameFile(as: file.extent())
     }
 
-    /// Continues in the file by which a compaction has replaced the log.
+    /// Continues in the file by which a compaction has replaced the log. One that a backup was restored to has other transactions
+    /// under the numbers of those that were read.
     /// - Returns: whether it has the last transaction that was read, or all that came after.
     private func takeUp(_ current: EngineVersion) throws -> Bool {
         let next = try fileSystem.open(path, mode: .read)
@@ -133,11 +142,20 @@ final class ReaderTail: @unchecked Sendable {
             stop("another store has taken its place")
             return false
         }
+        // A compaction drops more than the one before, and nothing comes back.
+        if header.base < self.header.base { return stopForBackup() }
         let reader = FrameReader(next, size: size, seed: header.seed)
+        let known = try payload(ofTransaction: current.number)
+        var isKnown = true
+        var reached = header.base
         var found: (position: LogPosition, last: (offset: Int64, header: FrameHeader)?)?
         var inForce: (schema: StoredSchema, offset: Int64)?
         _ = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
             if frame.header.kind.isTransaction, frame.header.transaction > current.number { return false }
+            reached = max(reached, frame.header.transaction)
+            if let known, frame.wholeHeader.isOfChanges, frame.header.transaction == current.number {
+                isKnown = known.elementsEqual(frame.payload)
+            }
             if frame.header.kind == .schema {
                 inForce = (try frame.reading { try $0.schema() }, frame.position.offset)
             }
@@ -149,6 +167,7 @@ final class ReaderTail: @unchecked Sendable {
             stop("a compaction dropped transactions that were not yet read")
             return false
         }
+        guard isKnown, reached >= current.number else { return stopForBackup() }
         // A history that is kept may begin under older ones; what is to be read comes under the last.
         if let inForce, inForce.schema != schema {
             stop("the schema changes at offset \(inForce.offset) of the log")
@@ -160,4 +179,30 @@ final class ReaderTail: @unchecked Sendable {
         position.transaction = current.number
         return true
     }
+
+    private func stopForBackup() -> Bool {
+        stop("a backup of the store has taken the log's place")
+        return false
+    }
+
+    /// What the file that was read has for the last transaction; nil if it has none of that number, or a migration.
+    private func payload(ofTransaction number: UInt64) throws -> [UInt8]? {
+        if let last, last.header.isOfChanges, last.header.transaction == number {
+            return try file.readAll(count: Int(last.header.length), at: last.offset + Int64(FrameHeader.size))
+        }
+        // All of it is in the checkpoint.
+        if number <= header.base { return nil }
+        var payload: [UInt8]?
+        let reader = FrameReader(file, size: try file.extent().size, seed: header.seed)
+        _ = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
+            if frame.wholeHeader.isOfChanges, frame.header.transaction == number { payload = Array(frame.payload) }
+            return frame.header.transaction <= number
+        }
+        return payload
+    }
+}
+
+extension FrameHeader {
+    /// Whether the frame is a transaction and nothing else.
+    fileprivate var isOfChanges: Bool { kind.isTransaction && kind != .migration }
 }

@@ -82,6 +82,14 @@ public final class AppendLogStore: EngineDataStore {
         engineCapabilities.union([configuration.durability == .full ? .durability : .reopening])
     }
 
+    /// Looks at the log as it is now, without reading it; of a store that follows a writer, at whether it still can.
+    /// - Throws: what is wrong.
+    public func checkHealth() throws {
+        try engine.version.check()
+        try engine.checkHealth()
+        try opened.tail?.checkHealth()
+    }
+
     /// Releases the log, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }

@@ -46,7 +46,9 @@ final class OpenLogs: Sendable {
             // A reader disturbs no writer; one that follows and one that does not are two.
             areApart: {
                 $0.allowsSave != $1.allowsSave || (!$0.allowsSave && $0.followsWriter != $1.followsWriter)
-            }
+            },
+            // One that was left behind is to be opened again.
+            isUsable: { $0.tail?.reasonForStopping == nil }
         ) {
             let files = try StoreFiles.log(place.place.path, in: configuration.fileSystem)
             return try LogOpening(configuration, path: files.main, schema: schema).open()

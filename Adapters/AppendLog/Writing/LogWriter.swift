@@ -1,5 +1,6 @@
 import Foundation
 import MortiseEngine
+import Synchronization
 
 /// Appends frames to a log that it alone writes, and syncs them, many at a time.
 ///
@@ -50,9 +51,21 @@ final class LogWriter: @unchecked Sendable {
     private var savers: UInt64 = 0
     /// How long the last sync took.
     private var syncTime: TimeInterval = 0
-    private var failure: String?
+    private var failure: String? { didSet { known.withLock { $0.failure = failure } } }
+    /// What is looked at without the lock, which is held while the file is written.
+    private let known: Mutex<Known>
     /// An error that occurred before anyone waited; thrown at the first caller that waits.
     private var startFailure: FileError?
+
+    private struct Known {
+        var extent: FileExtent
+        /// The length of the file; nil while a frame is being written piece by piece, and for a log that others write too.
+        var length: Int64?
+        var failure: String?
+        /// Whether the lock is held, and how often it was taken.
+        var isBusy = false
+        var uses: UInt64 = 0
+    }
 
     /// Creates a writer that continues at `position`. No frame from `unsynced` on is called synced by a later one;
     /// `synced` is the highest frame that is on the disk nevertheless. Throws `FileError`.
@@ -76,15 +89,43 @@ final class LogWriter: @unchecked Sendable {
         doubtful = synced < position.sequence - 1 ? (unsynced, position.end) : nil
         extent = try file.extent()
         allocated = extent.size
+        known = Mutex(Known(extent: extent, length: isShared ? nil : extent.size))
     }
 
     /// The position at the end of the log, and which file it is.
     var state: (header: FileHeader, position: LogPosition) { locked { (header, position) } }
 
     private func locked<R>(_ body: () throws -> R) rethrows -> R {
-        condition.lock()
-        defer { condition.unlock() }
+        lockFile()
+        defer { unlockFile() }
         return try body()
+    }
+
+    /// Takes the lock to change the file or what is known of it.
+    private func lockFile() {
+        condition.lock()
+        noteUse()
+    }
+
+    private func unlockFile() {
+        noteState()
+        condition.unlock()
+    }
+
+    private func noteUse() {
+        known.withLock {
+            $0.isBusy = true
+            $0.uses += 1
+        }
+    }
+
+    private func noteState() {
+        let length: Int64? = isStreaming || isShared ? nil : allocated
+        known.withLock {
+            $0.extent = extent
+            $0.length = length
+            $0.isBusy = false
+        }
     }
 
     /// How many threads wait for a sync, or for the end of a frame that is written piece by piece.
@@ -93,7 +134,9 @@ final class LogWriter: @unchecked Sendable {
     /// With the lock, which is free meanwhile.
     private func wait() {
         waiters += 1
+        noteState()
         condition.wait()
+        noteUse()
         waiters -= 1
     }
 
@@ -284,6 +327,10 @@ final class LogWriter: @unchecked Sendable {
         if try !lock.isIntact(in: fileSystem) {
             throw FileError(.changed(.replaced), operation: .lock, path: lock.path)
         }
+        try checkNamed(extent, ofLength: length)
+    }
+
+    private func checkNamed(_ extent: FileExtent, ofLength length: Int64?) throws {
         guard let named = try fileSystem.extentIfPresent(path, followingLinks: true) else {
             throw FileError(.changed(.deleted), operation: .write, path: path)
         }
@@ -304,8 +351,8 @@ final class LogWriter: @unchecked Sendable {
     /// several save at the same time, it waits a moment for the others.
     /// - Throws: `FileError` or `EngineError.latched` if a sync failed; it is not tried again.
     func sync(upTo append: UInt64) throws {
-        condition.lock()
-        defer { condition.unlock() }
+        lockFile()
+        defer { unlockFile() }
         while syncedAppends < append {
             if let error = startFailure.take() { throw error }
             try checkOpen()
@@ -317,11 +364,11 @@ final class LogWriter: @unchecked Sendable {
             gather()
             let target = self.target
             let file = file
-            condition.unlock()
+            unlockFile()
             let start = DispatchTime.now().uptimeNanoseconds
             let result = Result { () throws(FileError) in try file.sync(.data) }
             let end = DispatchTime.now().uptimeNanoseconds
-            condition.lock()
+            lockFile()
             syncTime = TimeInterval(end - start) / 1e9
             savers = appends - syncedAppends
             isSyncing = false
@@ -422,16 +469,25 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Whether the next frame could be appended, as far as can be told while another is being written.
+    /// Whether the next frame could be appended, as far as can be told while another is being written. Waits for no write.
     /// - Throws: as `checkWritable()`; `FileError.Reason.locked` where the lock file was removed or replaced, so that another
     ///   process may have the lock.
     func checkHealth() throws {
-        try locked {
-            try checkOpen()
-            if try !lock.isIntact(in: fileSystem) {
-                throw FileError(.locked(holder: nil), operation: .lock, path: lock.path)
+        var attempts = 0
+        while true {
+            let seen = known.withLock { $0 }
+            if let failure = seen.failure { throw EngineError.latched(store: path, cause: failure) }
+            do {
+                if try !lock.isIntact(in: fileSystem) {
+                    throw FileError(.locked(holder: nil), operation: .lock, path: lock.path)
+                }
+                if !seen.isBusy { try checkNamed(seen.extent, ofLength: seen.length) }
+                return
+            } catch {
+                attempts += 1
+                // What came meanwhile has changed the file.
+                guard known.withLock({ $0.uses != seen.uses }), attempts < 100 else { throw error }
             }
-            try checkUntouched(ofLength: isStreaming || isShared ? nil : allocated)
         }
     }
 
@@ -508,7 +564,7 @@ final class LogWriter: @unchecked Sendable {
     /// Lets nothing be appended until `releaseAppends`, which the same thread has to call.
     /// - Returns: the position after everything that was appended; all of it is synced.
     func holdAppends() throws -> LogPosition {
-        condition.lock()
+        lockFile()
         do {
             while isSyncing || isStreaming { wait() }
             try checkOpen()
@@ -520,13 +576,13 @@ final class LogWriter: @unchecked Sendable {
             }
             return position
         } catch {
-            condition.unlock()
+            unlockFile()
             throw error
         }
     }
 
     /// Goes on in this file, to be held again later.
-    func resumeAppends() { condition.unlock() }
+    func resumeAppends() { unlockFile() }
 
     /// Goes on in another file, which holds what was appended to this one and has taken its name.
     func releaseAppends(takingUp next: any OpenFile, header: FileHeader, position: LogPosition) throws {
@@ -540,7 +596,7 @@ final class LogWriter: @unchecked Sendable {
         synced = position.sequence - 1
         doubtful = nil
         rewrittenEnd = 0
-        condition.unlock()
+        unlockFile()
         try? old.close()
     }
 
@@ -549,7 +605,7 @@ final class LogWriter: @unchecked Sendable {
         // What failed before the renaming concerned a temporary alone; a failed sync of this file was noted.
         let mayBeReplaced = (error as? FileError).map { $0.outcomeIsUnknown && $0.operation != .sync } ?? false
         if isReplaced || mayBeReplaced { failure = failure ?? "\(error)" }
-        condition.unlock()
+        unlockFile()
     }
 
     /// Cuts off what was allocated ahead, and lets nothing be written any more.

@@ -15,6 +15,7 @@ extension JSONFileConfiguration {
         }
         let target = try StoreFiles(path, in: fileSystem)
         let isThere = try fileSystem.infoIfPresent(target.main, followingLinks: true) != nil
+        if try fileSystem.isSameFile(source.main, target.main) { throw RestoreError.backupIsStore(path: backup) }
         if isThere, !replacing { throw RestoreError.storeExists(location: path) }
         let bytes = try fileSystem.readWhole(source.main, limit: largestFile).bytes
         let files = ExternalFiles(beside: source.main, in: fileSystem)
@@ -36,9 +37,9 @@ extension JSONFileConfiguration {
         copies.removeUnfinishedMarks()
         var made: [ExternalReference.Name] = []
         var size = Int64(bytes.count)
-        var mayBeInPlace = false
         do {
-            try replacement.replace(isNew: !isThere) { file in
+            // All that may fail for want of room comes before anything is replaced, in other stores, too.
+            let prepared = try replacement.prepare(isNew: !isThere) { file in
                 var hasCopies = false
                 try version.forEachReference { _, _, _, reference in
                     size += try copies.copy(reference, from: files, noting: &made)
@@ -46,12 +47,22 @@ extension JSONFileConfiguration {
                 }
                 if hasCopies { try copies.makeDurable() }
                 try file.append(bytes)
+            }
+            do {
                 try ready()
-                mayBeInPlace = true
+            } catch {
+                prepared.discard()
+                throw error
+            }
+            do {
+                try prepared.commit()
+            } catch let error as FileError where error.isOfNaming {
+                // A file that is in place names the copies.
+                made = []
+                throw error
             }
         } catch {
-            // A file that is in place names them.
-            if !mayBeInPlace || (error as? FileError)?.isOfNaming != true { copies.abandon(made) }
+            copies.abandon(made)
             throw error
         }
         let records = version.tables.values.reduce(0) { $0 + $1.count }

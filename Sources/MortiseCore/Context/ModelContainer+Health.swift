@@ -33,15 +33,17 @@ public struct StoreHealth: Sendable, Hashable, Codable {
 
 extension ModelContainer {
     /// Asks every store how it is, for the health check of a service. Cheap: records are read only of stores that cannot be asked
-    /// otherwise, one of each. Never throws: what is wrong is in the result.
+    /// otherwise, one of each. Waits for no save, unless a store has to be read. Never throws: what is wrong is in the result.
     /// - Parameter leastFreeSpace: with fewer bytes free than that, a store is low on space.
     /// - Returns: one value for each store, in the order of the configurations.
     public func health(leastFreeSpace: Int64 = 64 << 20) -> [StoreHealth] {
-        zip(storeConfigurations, stores).map { configuration, connection in
+        zip(storeConfigurations, stores).enumerated().map { index, pair in
+            let (configuration, connection) = pair
             let described = configuration as? any SelfDescribingConfiguration
             let freeSpace = (try? described?.freeSpace()).flatMap(\.self)
-            let error = isClosed ? nil : fault(of: connection.underlying)
+            let error = isClosed ? nil : fault(of: connection.underlying, at: index)
             let status: StoreHealth.Status =
+                // Also where it was closed meanwhile, which the store tells in words of its own.
                 if isClosed {
                     .closed
                 } else if let error {
@@ -64,11 +66,13 @@ extension ModelContainer {
         }
     }
 
-    private func fault(of store: any DataStore) -> (any Error)? {
+    private func fault(of store: any DataStore, at index: Int) -> (any Error)? {
         do {
             if let checked = store as? any HealthCheckedStore {
                 try checked.checkHealth()
-            } else if let name = store.schema.entities.first?.name, let type = schema.layouts[name]?.type {
+            } else if let name = store.schema.entities.map(\.name).first(where: { storeIndex(ofEntity: $0) == index }),
+                let type = schema.layouts[name]?.type
+            {
                 try fetchOne(of: type)
             }
             return nil
@@ -80,6 +84,8 @@ extension ModelContainer {
     private func fetchOne<Model: PersistentModel>(of type: Model.Type) throws {
         var descriptor = FetchDescriptor<Model>()
         descriptor.fetchLimit = 1
+        // A policy of the container concerns what the app asks for.
+        descriptor.fullScanPolicy = .allow
         _ = try ModelContext(self).fetch(descriptor)
     }
 

@@ -33,7 +33,7 @@ extension ModelContainer {
     /// Reads everything that the stores have and lists what is wrong; nothing changes. Others may save meanwhile.
     /// - Returns: one report for each store that can be verified, in the order of the configurations. Stores in memory, and those
     ///   that have no file yet, cannot.
-    /// - Throws: `ModelContextError.containerClosed`; the stores' errors for what cannot be read at all.
+    /// - Throws: `ModelContextError.containerClosed`; the stores' errors for what cannot be read at all, such as a file that is gone.
     public func verify() throws -> [StoreReport] {
         try reports { configuration, _ in try configuration.capable(of: .verify)?.verifyStore() }
     }
@@ -44,8 +44,8 @@ extension ModelContainer {
     ///   that of its configuration where several have that name.
     /// - Returns: one report for each store that can be copied, in the order of the configurations. Stores in memory, and those
     ///   that have no file yet, cannot.
-    /// - Throws: `ModelContextError.containerClosed`; the stores' errors, also if a copy's path has something already. Copies
-    ///   that were finished before stay.
+    /// - Throws: `ModelContextError.containerClosed`; the stores' errors, also if a copy's path has something already, or a store's
+    ///   file is gone. Copies that were finished before stay.
     @discardableResult
     public func backUp(to folder: String) throws -> [StoreReport] {
         try checkOpen()
@@ -114,6 +114,8 @@ extension ModelContainer {
             if let described = configuration as? any SelfDescribingConfiguration,
                 case .success(nil) = Result(catching: { try described.storedSchema() })
             {
+                // One whose file is gone knows that it had one.
+                try (connection.underlying as? any HealthCheckedStore)?.checkHealth()
                 return nil
             }
             return try body(configuration, connection.underlying).map {

@@ -4,8 +4,10 @@ extension ModelContainer {
     /// Puts the copies that `backUp(to:)` has written in the places of their stores, which nobody may have open for writing.
     ///
     /// Every backup is read whole, and every new store is written beside the old one, before the first store is replaced. What
-    /// fails until then leaves all of them as they were. Then they are replaced one after the other: a crash leaves each of them
-    /// as it was, or as its backup has it. What a store has saved since the backup is gone, and numbers of records
+    /// fails until then leaves all of them as they were, a disk without room among it. Then they are replaced one after the other: a
+    /// crash, or an error of the disk, leaves each of them as it was, or as its backup has it. A backup of an earlier schema is
+    /// migrated when it is opened; one of a later schema opens in a later program only. Who has the stores open for reading has to
+    /// open them again, if they cannot take the change in: an append log's readers cannot. What a store has saved since the backup is gone, and numbers of records
     /// and transactions that it has given since are given again: identifiers and history tokens from then may name others.
     /// - Parameters:
     ///   - configurations: those of the container that was backed up, but for stores in memory.
@@ -33,15 +35,24 @@ extension ModelContainer {
         func restore(from index: Int) throws {
             guard index < sources.count else { return }
             let (target, file) = sources[index]
-            let report = try target.restoreStore(from: file, replacing: replacing) { try restore(from: index + 1) }
+            var outcome: Result<Void, any Error>?
+            func restoreOthers() throws {
+                let known = outcome ?? Result { try restore(from: index + 1) }
+                outcome = known
+                try known.get()
+            }
+            let report = try target.restoreStore(from: file, replacing: replacing, whenReady: restoreOthers)
             reports[index] = StoreReport(store: target.name, report: report)
+            // Also where the adapter never said that it is ready, or passed over what went wrong then.
+            try restoreOthers()
         }
         try restore(from: 0)
         return reports.compactMap(\.self)
     }
 
     /// Puts the copies that `backUp(to:)` has written in the places of this container's stores, once the container is closed. It
-    /// stays closed: make another one to use what was restored. Stores that no backup has, such as those in memory, are passed over.
+    /// stays closed: make another one to use what was restored. Stores in memory are passed over. A store that had no file when the
+    /// backup was made has no copy: restore the others by `restore(_:from:replacing:)`.
     /// - Returns: one report for each store that was restored, in the order of the configurations.
     /// - Throws: `RestoreError.containerIsOpen`; as `restore(_:from:replacing:)`.
     @discardableResult

@@ -121,8 +121,23 @@ extension IdentifierTextError: CustomStringConvertible {
         switch self {
         case .malformed: "The text is not an identifier of a record. Take it from PersistentIdentifier.string."
         case .unknown(let store, let entity):
-            "The identifier names \(entity) of the store \(store), which was not opened here. Open the store first."
+            "The identifier names \(entity.harmless) of the store \(store.harmless), which was not opened here. Open the store "
+                + "first."
         }
+    }
+}
+
+extension String {
+    /// The beginning of a text from anywhere, without what a terminal or a log would obey.
+    fileprivate var harmless: String {
+        let shown = unicodeScalars.prefix(80).map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned:
+                "\\u{\(String(scalar.value, radix: 16))}"
+            default: String(scalar)
+            }
+        }
+        return shown.joined() + (unicodeScalars.dropFirst(80).isEmpty ? "" : "…")
     }
 }
 

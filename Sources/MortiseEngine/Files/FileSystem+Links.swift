@@ -68,6 +68,15 @@ extension FileSystem {
         try ifPresent { () throws(FileError) in try extent(path, followingLinks: followingLinks) }
     }
 
+    /// Whether two paths lead to one file, by links or by several names of it; false where nothing is at one of them.
+    /// - Throws: `FileError` of asking for them.
+    package func isSameFile(_ first: String, _ second: String) throws(FileError) -> Bool {
+        guard let one = try extentIfPresent(first, followingLinks: true),
+            let other = try extentIfPresent(second, followingLinks: true)
+        else { return false }
+        return one.isSameFile(as: other)
+    }
+
     private func ifPresent<Value>(_ look: () throws(FileError) -> Value) throws(FileError) -> Value? {
         do {
             return try retryingInterrupts(look)

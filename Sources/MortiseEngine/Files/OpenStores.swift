@@ -65,12 +65,14 @@ package final class OpenStores<Store: AnyObject & Sendable, Options: Sendable>: 
     ///   - areEqual: whether a store opened with the first options may be shared with a caller that asks for the
     ///     second.
     ///   - areApart: whether stores with these options are independent, though they are at one place.
+    ///   - isUsable: whether an open store may have more users; if false, the body opens another one beside it.
     ///   - body: opens the store; not called if one is shared.
     /// - Returns: the store.
     /// - Throws: `EngineError.openWithOtherOptions`; what the body throws.
     package func open(
         _ place: OpenPlace, options: Options, areEqual: (Options, Options) -> Bool,
-        areApart: (Options, Options) -> Bool = { _, _ in false }, _ body: () throws -> Store
+        areApart: (Options, Options) -> Bool = { _, _ in false }, isUsable: (Store) -> Bool = { _ in true },
+        _ body: () throws -> Store
     ) throws -> Store {
         let known: Store? = try locked {
             while busy.contains(place) {
@@ -84,7 +86,7 @@ package final class OpenStores<Store: AnyObject & Sendable, Options: Sendable>: 
                 return open.isEmpty ? nil : open
             }
             for (index, opening) in (openings[place] ?? []).enumerated() {
-                guard let store = opening.store, !areApart(opening.options, options) else { continue }
+                guard let store = opening.store, !areApart(opening.options, options), isUsable(store) else { continue }
                 guard areEqual(opening.options, options) else {
                     throw EngineError.openWithOtherOptions(path: place.place.path)
                 }

@@ -119,7 +119,8 @@ public final class Engine: Sendable {
         try write { $0.erase() }
     }
 
-    func checkHealth() throws {
+    /// - Throws: `EngineError.closed`; what would keep the next transaction from being committed.
+    package func checkHealth() throws {
         if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: catalog.storeIdentifier) }
         try sink?.checkHealth()
     }

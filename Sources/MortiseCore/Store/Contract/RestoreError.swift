@@ -6,6 +6,8 @@ public enum RestoreError: Error, Hashable, Sendable {
     case otherStore(location: String, found: String, backup: String)
     /// There is no backup of the store where it was looked for.
     case noBackup(store: String, path: String)
+    /// The path of the backup leads to the store itself, by a link perhaps.
+    case backupIsStore(path: String)
     /// The backup cannot be read whole; the reason is the first fault.
     case damagedBackup(path: String, reason: String)
     /// The container whose stores were to be restored is open.
@@ -26,6 +28,9 @@ extension RestoreError: ClassifiedStoreError {
         case .noBackup(let store, let path):
             "There is no backup of the store \(store) at \(path). Give the folder that ModelContainer.backUp(to:) has written, with "
                 + "the configurations that the container had."
+        case .backupIsStore(let path):
+            "The file at \(path) is that of the store itself, which has all that it has. Give the path of a backup, which "
+                + "ModelContainer.backUp(to:) writes into a folder of its own."
         case .damagedBackup(let path, let reason):
             "The backup at \(path) is damaged, and nothing was restored: \(reason) Take another backup, or salvage this one."
         case .containerIsOpen: "The container is open. Close it before its stores are restored."
@@ -42,7 +47,7 @@ extension RestoreError: ClassifiedStoreError {
         case .noBackup: .missing
         case .damagedBackup: .damaged
         case .containerIsOpen: .locked
-        case .readOnly: .usage
+        case .readOnly, .backupIsStore: .usage
         }
     }
 }

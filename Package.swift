@@ -323,7 +323,7 @@ let package = Package(
         .testTarget(
             name: "MortiseServiceTests",
             dependencies: [
-                "MortiseAppendLog", "MortiseCore", "MortiseService", serviceLifecycle,
+                "MortiseAppendLog", "MortiseCore", "MortiseService", "MortiseTestSupport", serviceLifecycle,
                 .product(name: "Logging", package: "swift-log"),
             ]),
     ],

@@ -1,4 +1,5 @@
 #if ServiceLifecycle
+import Dispatch
 public import Logging
 public import MortiseCore
 public import ServiceLifecycle
@@ -19,7 +20,7 @@ public struct ContainerService: Service {
 
     /// - Parameters:
     ///   - container: the open container.
-    ///   - healthInterval: how often the stores are asked how they are; nil asks never.
+    ///   - healthInterval: how often the stores are asked how they are, a thousand times a second at most; nil asks never.
     ///   - logger: is told when the health of a store changes; nil takes the container's own.
     public init(_ container: ModelContainer, healthInterval: Duration? = .seconds(30), logger: Logger? = nil) {
         self.container = container
@@ -31,24 +32,31 @@ public struct ContainerService: Service {
     /// so that the changes of its main context are saved first; the main thread must not be blocked.
     /// - Throws: what closing throws. The stores are closed nevertheless.
     public func run() async throws {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { try? await gracefulShutdown() }
-            if let healthInterval { group.addTask { await watch(every: healthInterval) } }
-            // Watching ends only when it is cancelled.
-            _ = await group.next()
-            group.cancelAll()
-        }
+        let watching = healthInterval.map { interval in Task { await watch(every: interval) } }
+        try? await gracefulShutdown()
+        // Nobody waits for its end: a store that does not answer would keep the container open.
+        watching?.cancel()
         try await MainActor.run { try container.close() }
     }
 
     private func watch(every interval: Duration) async {
         var known: [String: StoreHealth.Status] = [:]
         while !Task.isCancelled {
-            for health in container.health() {
+            let answers = await health()
+            // A container that is being closed is no news.
+            if Task.isCancelled { return }
+            for health in answers {
                 let before = known.updateValue(health.status, forKey: health.store)
                 if before != health.status { report(health, isFirst: before == nil) }
             }
-            do { try await Task.sleep(for: interval) } catch { return }
+            do { try await Task.sleep(for: max(interval, .milliseconds(1))) } catch { return }
+        }
+    }
+
+    /// Asked on a thread of its own: a store whose disk hangs must not hold one that all tasks share.
+    private func health() async -> [StoreHealth] {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: container.health()) }
         }
     }
 

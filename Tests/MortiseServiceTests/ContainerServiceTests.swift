@@ -4,6 +4,7 @@ import Logging
 import MortiseAppendLog
 import MortiseCore
 import MortiseService
+import MortiseTestSupport
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -108,6 +109,36 @@ private final class Lines: LogHandler, @unchecked Sendable {
         task.cancel()
         try await task.value
         #expect(container.isClosed)
+    }
+
+    /// Defect: a store that did not answer kept the service from shutting down, and held a thread that all tasks share.
+    @Test func aStoreThatDoesNotAnswerKeepsNothingOpen() async throws {
+        let disk = SimulatedFileSystem(seed: 1)
+        let container = try ModelContainer(
+            for: Schema([Counter.self]), configurations: [AppendLogConfiguration(path: "/s.log", in: disk)])
+        let (stream, hangs) = AsyncStream<Void>.makeStream()
+        let goesOn = DispatchSemaphore(value: 0)
+        disk.interject(of: .info) {
+            hangs.yield()
+            goesOn.wait()
+        }
+        let task = Task {
+            let logger = Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }
+            try await ContainerService(container, healthInterval: .milliseconds(5), logger: logger).run()
+        }
+        for await _ in stream { break }
+        // Ends the test where the service waits.
+        let released = Mutex<Int>.Box()
+        let patience = Task {
+            try await Task.sleep(for: .seconds(120))
+            released.add()
+            goesOn.signal()
+        }
+        task.cancel()
+        try await task.value
+        #expect(container.isClosed && released.count == 0)
+        patience.cancel()
+        goesOn.signal()
     }
 
     @Test func changesOfHealthAreLogged() async throws {

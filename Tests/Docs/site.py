@@ -125,6 +125,7 @@ def main():
             output.parent.mkdir(parents=True, exist_ok=True)
             status, said = run([
                 tool("docc"), "merge", *archives, "--synthesized-landing-page-name", "Mortise",
+                "--synthesized-landing-page-topics-style", "list",
                 "--output-path", output,
             ])
             if status != 0:

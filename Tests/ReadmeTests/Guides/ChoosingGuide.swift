@@ -43,8 +43,9 @@ import Testing
 
     @Test func swiftDatasConfigurationKeepsALogOrAJSONFile() throws {
         try GuideModels.inFolder { folder in
-            let configuration = ModelConfiguration(url: URL(filePath: "\(folder)/trips.store"))
-            let container = try ModelContainer(for: Trip.self, configurations: configuration)
+            let file = URL(filePath: "\(folder)/trips.store")
+            let container = try ModelContainer(
+                for: Trip.self, configurations: ModelConfiguration(url: file))
             #expect(container.store(DefaultStore.self)?.base is AppendLogStore)
             let json = ModelConfiguration(url: URL(filePath: "\(folder)/trips.json"))
             let other = try ModelContainer(for: Trip.self, configurations: json)
@@ -53,12 +54,16 @@ import Testing
     }
 
     @Test func aMistypedOptionIsAnError() throws {
+        var container: ModelContainer?
         do {
-            _ = try ModelContainer(for: Trip.self, store: "log:trips.log?durabilty=none")
-            Issue.record("the option was accepted")
+            container = try ModelContainer(
+                for: Trip.self, store: "log:trips.log?durabilty=none")
         } catch let error as StoreURLError {
             #expect(error.errorClass == .usage)
+            let lines = "\(error)".replacing(". ", with: ".\n")
+            #expect(try Document.guide("ChoosingAStore").shows(lines), "\(error)")
         }
+        #expect(container == nil)
     }
 
     @Test func aStoreSaysWhatItCanDo() throws {

@@ -9,7 +9,8 @@ import Testing
         let budget: Decimal = 1_500
         let trips = try context.fetch(
             FetchDescriptor<Trip>(
-                predicate: #Predicate { $0.price <= budget }, sortBy: [SortDescriptor(\.startDate)]))
+                predicate: #Predicate { $0.price <= budget },
+                sortBy: [SortDescriptor(\.startDate)]))
         for trip in trips where trip.destination == "Porto" { context.delete(trip) }
         try context.save()
         #expect(try context.fetchCount(FetchDescriptor<Trip>()) == 2)
@@ -25,7 +26,9 @@ import Testing
     @Test func aggregatesAndBatches() throws {
         let context = try GuideModels.context()
         let dearest = try context.aggregate(FetchDescriptor<Trip>(), .maximum(\.price))
-        try context.update(Trip.self, where: #Predicate { $0.price > 1_000 }) { $0.set(\.rating, to: 5) }
+        try context.update(Trip.self, where: #Predicate { $0.price > 1_000 }) {
+            $0.set(\.rating, to: 5)
+        }
         #expect(dearest == 2_105)
         #expect(try context.fetchCount(FetchDescriptor<Trip>(predicate: #Predicate { $0.rating == 5 })) == 2)
     }
@@ -33,13 +36,15 @@ import Testing
     @Test func anUpsertAndAnAssociation() throws {
         let context = try GuideModels.context()
         try context.transaction {
-            let ada = try context.findOrCreate(Traveler.self, where: \.email, is: "ada@example.org") {
-                Traveler(email: "ada@example.org", name: "Ada")
+            let email = "ada@example.org"
+            let ada = try context.findOrCreate(Traveler.self, where: \.email, is: email) {
+                Traveler(email: email, name: "Ada")
             }
             ada.name = "Ada Lovelace"
         }
         let long = #Predicate<Trip> { trip in trip.stops.contains { $0.nights > 4 } }
-        let names = try context.fetch(FetchDescriptor(predicate: long)).flatMap(\.travelers).map(\.name)
+        let names = try context.fetch(FetchDescriptor(predicate: long))
+            .flatMap(\.travelers).map(\.name)
         #expect(Set(names) == ["Ada Lovelace", "Ben"])
     }
 

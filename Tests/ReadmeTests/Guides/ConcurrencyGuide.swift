@@ -9,7 +9,8 @@ import Testing
         func take(_ codes: [String]) throws -> PersistentIdentifier? {
             var last: Trip?
             for code in codes {
-                let trip = Trip(code: code, destination: "Anywhere", startDate: .now, price: 100)
+                let trip = Trip(
+                    code: code, destination: "Anywhere", startDate: .now, price: 100)
                 modelContext.insert(trip)
                 last = trip
             }

@@ -35,7 +35,8 @@ import Testing
             context.insert(Stop("Braga", nights: 1))
             try context.save()
             let news = try context.fetchHistory(
-                HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token > seen }))
+                HistoryDescriptor<DefaultHistoryTransaction>(
+                    predicate: #Predicate { $0.token > seen }))
             #expect(news.flatMap(\.changes).count == 1)
         }
     }

@@ -41,7 +41,8 @@ import Testing
                 #expect(error.errorClass == .conflict)
             }
             try container.close()
-            let reader = try ModelContainer(for: Trip.self, store: "json:\(folder)/trips.json?allowsSave=false")
+            let reader = try ModelContainer(
+                for: Trip.self, store: "json:\(folder)/trips.json?allowsSave=false")
             #expect(try ModelContext(reader).fetchCount(FetchDescriptor<Trip>()) == 3)
         }
     }
@@ -58,7 +59,8 @@ import Testing
             } catch let error as any ClassifiedStoreError {
                 #expect(error.errorClass == .damaged)
             }
-            let edited = try ModelContainer(for: Trip.self, store: "json:\(path)?integrity=acceptEdits")
+            let edited = try ModelContainer(
+                for: Trip.self, store: "json:\(path)?integrity=acceptEdits")
             let trips = try ModelContext(edited).fetch(FetchDescriptor<Trip>())
             #expect(trips.contains { $0.destination == "Lisbon" })
         }

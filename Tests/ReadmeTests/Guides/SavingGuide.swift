@@ -8,7 +8,8 @@ import Testing
         let context = try GuideModels.context()
         let porto = try #require(try context.first(Trip.self, where: \.code, is: "POR"))
         porto.price += 60
-        context.insert(Trip(code: "VIE", destination: "Vienna", startDate: GuideModels.day, price: 310))
+        context.insert(
+            Trip(code: "VIE", destination: "Vienna", startDate: .now, price: 310))
         #expect(context.hasChanges)
         try context.save()
         #expect(!context.hasChanges)
@@ -56,15 +57,15 @@ import Testing
         theirs.price = 380
         try there.save()
 
+        var price: SaveConflict.Property?
         do {
             try here.save()
-            Issue.record("the conflict was not found")
         } catch let conflict as SaveConflict {
-            let prices = conflict.properties.first { $0.name == "price" }
-            #expect(prices?.stored == .decimal(380) && prices?.unsaved == .decimal(400))
-            here.mergePolicy = .objectWins
+            price = conflict.properties.first { $0.name == "price" }
+            here.mergePolicy = .objectWins  // or ask the user
             try here.save()
         }
+        #expect(price?.stored == .decimal(380) && price?.unsaved == .decimal(400))
         #expect(mine.price == 400)
     }
 
@@ -114,11 +115,12 @@ import Testing
     }
 
     @Test func swiftDataNamesMatch() throws {
+        var container: ModelContainer?
         do {
-            _ = try ModelContainer(for: Trip.self, store: "nowhere:trips")
-            Issue.record("the URL was accepted")
+            container = try ModelContainer(for: Trip.self, store: "nowhere:trips")
         } catch SwiftDataError.loadIssueModelContainer {
             // As with SwiftData; the error itself says more.
         }
+        #expect(container == nil)
     }
 }

@@ -76,7 +76,7 @@ def destinations(page):
         if kind in ("topic", "section"):
             yield "page", reference.get("url", "")
         elif kind == "link":
-            destination = reference.get("destination", "")
+            destination = reference.get("url", "")
             yield ("other" if re.match(r"[a-z]+:", destination) else "page"), destination
         elif kind in ("image", "download"):
             for variant in reference.get("variants", [{"url": reference.get("url", "")}]):
@@ -95,7 +95,7 @@ def check(archive, module):
             links += 1
             target = destination.split("#")[0].strip("/").lower()
             exists = {
-                "page": target == "" or (data / f"{target}.json").is_file(),
+                "page": destination.startswith("#") or bool(target) and (data / f"{target}.json").is_file(),
                 "file": (archive / destination.lstrip("/")).is_file(),
                 "other": True,
             }[kind]

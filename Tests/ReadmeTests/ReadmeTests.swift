@@ -72,5 +72,9 @@ import Testing
         #expect(read.contains("\"Mortise\"") && read.contains("\"fileSystem\""))
         let manifest = try String(contentsOf: Document.package.appending(path: "Package.swift"), encoding: .utf8)
         #expect(manifest.contains(".library(name: \"Mortise\", targets: [\"Mortise\"])"))
+        // Two packages of one build cannot have targets of one name.
+        for match in block.text.matches(of: #/name: "(\w+)"/#) where match.1 != "Mortise" {
+            #expect(!manifest.contains("name: \"\(match.1)\""), "\(match.1) is a target of this package")
+        }
     }
 }

@@ -2,14 +2,14 @@
 import PackageDescription
 
 let package = Package(
-    name: "Trips",
+    name: "Travels",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(path: "../Mortise")
     ],
     targets: [
         .executableTarget(
-            name: "Trips",
+            name: "Travels",
             dependencies: [.product(name: "Mortise", package: "Mortise")])
     ]
 )

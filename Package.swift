@@ -278,16 +278,22 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["BenchmarkPeers"])),
             ],
             path: "Tests/Benchmarks", exclude: ["LIMITS.md", "Figures"]),
+        // What README and the guides show.
         .executableTarget(
             name: "ReadmeQuickStart", dependencies: ["Mortise"], path: "Tests/ReadmeTests/QuickStart"),
         .executableTarget(
+            name: "ReadmeSwiftData", dependencies: ["SwiftData"], path: "Tests/ReadmeTests/SwiftData"),
+        .executableTarget(
             name: "ReadmeCustomStore", dependencies: ["Mortise", "MortiseCore"], path: "Tests/ReadmeTests/CustomStore"),
+        .executableTarget(
+            name: "GuideGettingStarted", dependencies: ["Mortise"], path: "Tests/ReadmeTests/GettingStarted"),
         .testTarget(
             name: "ReadmeTests",
             dependencies: [
-                "ReadmeQuickStart", "ReadmeCustomStore", .product(name: "SwiftParser", package: "swift-syntax"),
+                "ReadmeQuickStart", "ReadmeSwiftData", "ReadmeCustomStore", "GuideGettingStarted", "Mortise",
+                .product(name: "SwiftParser", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
-            ], exclude: ["QuickStart", "CustomStore"]),
+            ], exclude: ["QuickStart", "SwiftData", "CustomStore", "GettingStarted", "Manifest"]),
         .testTarget(
             name: "MortiseTests",
             dependencies: ["CustomStore", "Mortise", "MortiseCore", "MortiseEngine", "TestSupport"]),

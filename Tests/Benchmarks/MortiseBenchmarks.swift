@@ -57,6 +57,10 @@ struct MortiseBenchmarks {
         if let figure = options.figure {
             try Data(Figure(options.rows, measurements).svg.utf8).write(to: URL(fileURLWithPath: figure))
         }
+        if let overview = options.overview {
+            let figure = Figure(options.rows, measurements, titles: Figure.overview)
+            try Data(figure.svg.utf8).write(to: URL(fileURLWithPath: overview))
+        }
 
         if !options.isSmoke {
             Report.say()

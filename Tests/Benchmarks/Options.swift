@@ -6,6 +6,7 @@ struct Options {
     var seed: UInt64 = 2_026
     var isSmoke = false
     var figure: String?
+    var overview: String?
     /// What a child process of this program is asked to measure of itself.
     var memory: String?
 
@@ -13,7 +14,8 @@ struct Options {
     static let fullRecords = [10_000, 100_000, 1_000_000]
 
     static let usage = """
-        mortise-bench [--records N]... [--only NAME]... [--csv FILE] [--figure FILE] [--seed N] [--smoke]
+        mortise-bench [--records N]... [--only NAME]... [--csv FILE] [--figure FILE] [--overview FILE] [--seed N]
+                      [--smoke]
 
           --records N   measure with N records; may be given several times (10,000, 100,000 and
                         1,000,000)
@@ -21,6 +23,8 @@ struct Options {
                         several times
           --csv FILE    also write all measurements to a file
           --figure FILE also draw cost per record against the number of records, as SVG
+          --overview FILE
+                        also draw six rows of it, for README
           --seed N      make other data (2026)
           --smoke       run every way once, check that the results agree, and judge no time
 
@@ -36,6 +40,7 @@ struct Options {
             case "--seed": seed = UInt64(try Self.number(option, rest.popFirst()))
             case "--csv": csv = try Self.value(option, rest.popFirst())
             case "--figure": figure = try Self.value(option, rest.popFirst())
+            case "--overview": overview = try Self.value(option, rest.popFirst())
             case "--memory": memory = try Self.value(option, rest.popFirst())
             case "--only": only.append(try Self.value(option, rest.popFirst()))
             case "--smoke": isSmoke = true

@@ -6,7 +6,7 @@ import Testing
     @Test func everyPublicDeclarationHasADocComment() throws {
         var files = 0
         for folder in ["Sources", "Adapters"] {
-            let root = Readme.package.appending(path: folder)
+            let root = Document.package.appending(path: folder)
             let names = try #require(FileManager.default.enumerator(atPath: root.path(percentEncoded: false)))
             for case let name as String in names where name.hasSuffix(".swift") && !name.hasPrefix("MortiseMacros/") {
                 let source = try String(contentsOf: root.appending(path: name), encoding: .utf8)

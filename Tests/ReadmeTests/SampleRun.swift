@@ -34,7 +34,7 @@ struct SampleRun {
         let folders = [
             Bundle.main.executableURL?.deletingLastPathComponent(),
             URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
-            Readme.package.appending(path: ".build/debug"),
+            Document.package.appending(path: ".build/debug"),
         ]
         let candidates = folders.compactMap { $0?.appending(path: program) }
         guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {

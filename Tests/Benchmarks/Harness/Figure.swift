@@ -2,7 +2,17 @@ import Foundation
 
 /// A figure of what a record costs against how many there are: one panel for each row, one line for each way.
 struct Figure {
-    private let rows: [(row: Row, lines: [Line])]
+    /// What README shows: six rows on one screen, with titles of one line.
+    static let overview = [
+        "filter": "filter by two clauses, no index",
+        "sort-limit-indexed": "the first 20 by an indexed key",
+        "equality": "the record with an indexed value",
+        "children": "100 children of each of 100 parents",
+        "insert": "insert all and save, three indexes",
+        "update": "change 1% by a predicate and save",
+    ]
+
+    private let rows: [(title: String, lines: [Line])]
 
     private struct Line {
         let way: String
@@ -10,8 +20,13 @@ struct Figure {
     }
 
     /// The rows that were measured at two sizes or more, with at most four ways each: the framework's first.
-    init(_ rows: [Row], _ measurements: [Measurement]) {
+    /// - Parameters:
+    ///   - rows: what was measured.
+    ///   - measurements: the results.
+    ///   - titles: the rows to draw, and their titles; nil draws all under their own.
+    init(_ rows: [Row], _ measurements: [Measurement], titles: [String: String]? = nil) {
         self.rows = rows.compactMap { row in
+            guard let title = titles.map({ $0[row.name] }) ?? row.title else { return nil }
             let own = measurements.filter { $0.row == row.name && $0.quantity == .time }
             var ways: [String] = []
             for measurement in own where !ways.contains(measurement.way) { ways.append(measurement.way) }
@@ -24,11 +39,11 @@ struct Figure {
                     points: own.filter { $0.way == way }.sorted { $0.records < $1.records }
                         .map { (Double($0.records), max($0.perUnit, 0.01)) })
             }
-            return lines.contains { $0.points.count > 1 } ? (row, lines) : nil
+            return lines.contains { $0.points.count > 1 } ? ("\(title), per \(row.unit)", lines) : nil
         }
     }
 
-    private static let (panelWidth, panelHeight, left, top) = (340.0, 268.0, 56.0, 46.0)
+    private static let (panelWidth, panelHeight, left, top) = (340.0, 280.0, 62.0, 46.0)
     private static let columns = 3
     /// The framework's line, those of databases, then plain Swift's: told apart by their dashes too.
     private static let dashes = ["", "7 3", "2 3", "9 3 2 3"]
@@ -36,7 +51,7 @@ struct Figure {
     // Colors are by class, so that the figure suits a page in the dark as well.
     private static let style = """
         <style>
-        text { fill: #24292f; font: 11px system-ui, sans-serif } .title { font-weight: 600; font-size: 12px }
+        text { fill: #24292f; font: 12.5px system-ui, sans-serif } .title { font-weight: 600; font-size: 13px }
         .paper { fill: #ffffff } .grid { stroke: #d8dee4 } path, circle { fill: none; stroke-width: 1.8 }
         .way0 { stroke: #0a7d4f; stroke-width: 2.6 } .way1 { stroke: #c2410c } .way2 { stroke: #2f5fb3 }
         .way3 { stroke: #6e7781 } circle.way0 { fill: #0a7d4f }
@@ -60,31 +75,31 @@ struct Figure {
         text +=
             "<text x=\"12\" y=\"18\">Cost against the number of records, both logarithmic: lower is faster, level is "
         text += "linear. Medians of one run.</text>\n"
-        for (place, (row, lines)) in rows.enumerated() {
+        for (place, (title, lines)) in rows.enumerated() {
             let x = Self.panelWidth * Double(place % Self.columns)
             let y = Self.panelHeight * Double(place / Self.columns) + 26
             text += "<g transform=\"translate(\(x.formatted(0)) \(y.formatted(0)))\">\n"
-            text += panel(row, lines)
+            text += panel(title, lines)
             text += "</g>\n"
         }
         return text + "</svg>\n"
     }
 
-    private func panel(_ row: Row, _ lines: [Line]) -> String {
+    private func panel(_ title: String, _ lines: [Line]) -> String {
         let points = lines.flatMap(\.points)
         let records = (points.map(\.records).min() ?? 1, points.map(\.records).max() ?? 10)
         // Whole powers of ten above and below.
         let lowest = floor(log10(points.map(\.nanoseconds).min() ?? 1))
         let highest = max(ceil(log10(points.map(\.nanoseconds).max() ?? 10)), lowest + 1)
         let (left, top) = (Self.left, Self.top)
-        let (width, height) = (Self.panelWidth - left - 30, Self.panelHeight - top - 74)
+        let (width, height) = (Self.panelWidth - left - 36, Self.panelHeight - top - 86)
         func x(_ count: Double) -> Double {
             left + width * (log10(count) - log10(records.0)) / max(log10(records.1) - log10(records.0), 1e-9)
         }
         func y(_ cost: Double) -> Double { top + height * (highest - log10(cost)) / (highest - lowest) }
 
         var text = ""
-        for (place, line) in Self.wrapped("\(row.title), a \(row.unit)", to: 50).prefix(2).enumerated() {
+        for (place, line) in Self.wrapped(title, to: 44).prefix(2).enumerated() {
             text += "<text class=\"title\" x=\"12\" y=\"\(18 + 15 * place)\">\(escaped(line))</text>\n"
         }
         var power = lowest
@@ -97,7 +112,7 @@ struct Figure {
         }
         for count in Set(points.map(\.records)).sorted() {
             text +=
-                "<text x=\"\(x(count).formatted(1))\" y=\"\((top + height + 16).formatted(1))\" "
+                "<text x=\"\(x(count).formatted(1))\" y=\"\((top + height + 17).formatted(1))\" "
                 + "text-anchor=\"middle\">\(Int(count).grouped)</text>\n"
         }
         // The framework's line comes last and lies on top.
@@ -111,7 +126,7 @@ struct Figure {
             }
         }
         for (place, line) in lines.enumerated() {
-            let y = top + height + 32 + Double(place) * 12.5
+            let y = top + height + 36 + Double(place) * 14
             text +=
                 "<path class=\"way\(place)\" d=\"M14 \(y - 4) H40\"\(dash(place))/>"
                 + "<text x=\"47\" y=\"\(y)\">\(escaped(line.way))</text>\n"

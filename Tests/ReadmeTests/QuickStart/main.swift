@@ -1,48 +1,33 @@
 import Foundation
 import Mortise
 
-@Model
-final class Trip {
+@Model final class Trip {
     var name: String
-    var startDate: Date
     var price: Decimal
-    @Relationship(deleteRule: .cascade, inverse: \Stop.trip) var stops: [Stop] = []
-
-    init(name: String, startDate: Date, price: Decimal) {
+    var stops: [Stop] = []
+    init(_ name: String, price: Decimal) {
         self.name = name
-        self.startDate = startDate
         self.price = price
     }
 }
-
-@Model
-final class Stop {
-    @Attribute(.unique) var place: String
-    var nights: Int
+@Model final class Stop {
+    var place: String
     var trip: Trip?
-
-    init(place: String, nights: Int) {
-        self.place = place
-        self.nights = nights
-    }
+    init(_ place: String) { self.place = place }
 }
 
-let store = "json:trips.json"  // or "memory:"
-
-let container = try ModelContainer(for: Trip.self, Stop.self, store: store)
+let container = try ModelContainer(
+    for: Trip.self,
+    store: "log:trips.log")
 let context = ModelContext(container)
 
-let alps = Trip(name: "Across the Alps", startDate: .now, price: 1_240)
-alps.stops = [Stop(place: "Les Houches", nights: 2), Stop(place: "Courmayeur", nights: 5)]
+let alps = Trip("Alps", price: 1_240)
+alps.stops = [Stop("Courmayeur")]
 context.insert(alps)
-context.insert(Trip(name: "Long weekend", startDate: .now.addingTimeInterval(86_400), price: 389))
 try context.save()
-try container.close()
 
-let reopened = ModelContext(try ModelContainer(for: Trip.self, Stop.self, store: store))
-let affordable = FetchDescriptor<Trip>(
-    predicate: #Predicate { $0.price < 2_000 && $0.stops.contains { $0.nights > 3 } },
-    sortBy: [SortDescriptor(\.startDate)])
-for trip in try reopened.fetch(affordable) {
-    print(trip.name, trip.price, trip.stops.map(\.place).sorted())
+let cheap = FetchDescriptor<Trip>(
+    predicate: #Predicate { $0.price < 2_000 })
+for trip in try context.fetch(cheap) {
+    print(trip.name, trip.stops.map(\.place))
 }

@@ -5,10 +5,10 @@ import MortiseCore
 import MortiseEngine
 import Testing
 
-/// What README shows of the tool does what it says, line by line, on a catalog such as the sample makes.
-@Suite struct ReadmeRecipeTests {
-    private static let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../README.md").standardizedFileURL
+/// What the guide to the tool shows does what it says, line by line, on a catalog such as the sample makes.
+@Suite struct RecipeTests {
+    private static let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources/MortiseCommands/MortiseCommands.docc/LookingIntoAStore.md").standardizedFileURL
 
     private static let schema = StoredSchema(entities: [
         StoredEntity(
@@ -31,10 +31,10 @@ import Testing
             ]),
     ])
 
-    /// The lines of README that run the tool, without the program's name.
+    /// The lines of the guide that run the tool, without the program's name.
     private static func lines() throws -> [String] {
         let mark = "swift run --traits Tool mortise "
-        return try String(contentsOf: readme, encoding: .utf8).split(separator: "\n")
+        return try String(contentsOf: guide, encoding: .utf8).split(separator: "\n")
             .filter { $0.hasPrefix(mark) }.map { String($0.dropFirst(mark.count)) }
     }
 
@@ -59,10 +59,10 @@ import Testing
         try store.close()
     }
 
-    @Test func everyLineOfTheReadmeRuns() throws {
+    @Test func everyLineOfTheGuideRuns() throws {
         let lines = try Self.lines()
         for verb in ["info", "fetch", "explain", "copy", "compare"] {
-            #expect(lines.contains { $0.hasPrefix("\(verb) ") }, "README shows no \(verb)")
+            #expect(lines.contains { $0.hasPrefix("\(verb) ") }, "the guide shows no \(verb)")
         }
         let folder = try ToolFolder()
         try makeCatalog(folder.path("catalog.log"))

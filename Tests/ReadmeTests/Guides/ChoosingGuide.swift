@@ -1,0 +1,76 @@
+import Foundation
+import Mortise
+import Testing
+
+/// The code of the guide "Choosing a store".
+@Suite struct ChoosingGuide {
+    @Model final class Draft {
+        var text: String
+        init(_ text: String) { self.text = text }
+    }
+
+    @Model final class Country {
+        @Attribute(.unique) var code: String
+        init(_ code: String) { self.code = code }
+    }
+
+    @Test func aURLSaysWhereModelsAreKept() throws {
+        try GuideModels.inFolder { folder in
+            let url = "log:\(folder)/trips.log?durability=batched&interval=20ms"
+            let container = try ModelContainer(for: Trip.self, store: url)
+            #expect(try container.statistics().first?.durability == .interval(.milliseconds(20)))
+        }
+    }
+
+    @Test func aContainerMayHaveSeveralStores() throws {
+        try GuideModels.inFolder { folder in
+            let shared = "json:\(folder)/shared.json"
+            let filled = try ModelContainer(for: Country.self, store: shared)
+            let context = ModelContext(filled)
+            context.insert(Country("PT"))
+            try context.save()
+            try filled.close()
+
+            let container = try ModelContainer(stores: [
+                "log:\(folder)/drafts.log": [Draft.self],
+                "\(shared)?allowsSave=false": [Country.self],
+            ])
+            let countries = try ModelContext(container).fetchCount(FetchDescriptor<Country>())
+            #expect(countries == 1)
+            #expect(container.storeIdentifier(forConfigurationNamed: "drafts") != nil)
+        }
+    }
+
+    @Test func swiftDatasConfigurationKeepsALogOrAJSONFile() throws {
+        try GuideModels.inFolder { folder in
+            let file = URL(filePath: "\(folder)/trips.store")
+            let container = try ModelContainer(
+                for: Trip.self, configurations: ModelConfiguration(url: file))
+            #expect(container.store(DefaultStore.self)?.base is AppendLogStore)
+            let json = ModelConfiguration(url: URL(filePath: "\(folder)/trips.json"))
+            let other = try ModelContainer(for: Trip.self, configurations: json)
+            #expect(other.store(DefaultStore.self)?.base is JSONFileStore)
+        }
+    }
+
+    @Test func aMistypedOptionIsAnError() throws {
+        var container: ModelContainer?
+        do {
+            container = try ModelContainer(
+                for: Trip.self, store: "log:trips.log?durabilty=none")
+        } catch let error as StoreURLError {
+            #expect(error.errorClass == .usage)
+            let lines = "\(error)".replacing(". ", with: ".\n")
+            #expect(try Document.guide("ChoosingAStore").shows(lines), "\(error)")
+        }
+        #expect(container == nil)
+    }
+
+    @Test func aStoreSaysWhatItCanDo() throws {
+        try GuideModels.inFolder { folder in
+            let container = try ModelContainer(for: Trip.self, store: "log:\(folder)/trips.log")
+            let capabilities = try #require(container.capabilities(forConfigurationNamed: "trips"))
+            #expect(capabilities.contains(.history) && capabilities.contains(.aggregates))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Mortise
+import Observation
+import Synchronization
+import Testing
+
+/// The code of the guide "History and changes".
+@Suite struct HistoryGuide {
+    @Test func aLogSaysWhoHasDoneWhat() throws {
+        try GuideModels.inFolder { folder in
+            let container = try GuideModels.container(store: "log:\(folder)/trips.log")
+            let context = ModelContext(container)
+            context.author = "ada"
+            let porto = try #require(try context.first(Trip.self, where: \.code, is: "POR"))
+            porto.price = 400
+            try context.save()
+
+            let last = try #require(try container.history().last)
+            #expect(last.author == "ada" && last.changes.count == 1)
+            if case .update(let update)? = last.changes.first {
+                #expect(update.changedPersistentIdentifier == porto.persistentModelID)
+                #expect(update.updatedProperties == ["price"])
+            } else {
+                Issue.record("an update was expected")
+            }
+        }
+    }
+
+    @Test func aTokenAsksForWhatIsNew() throws {
+        try GuideModels.inFolder { folder in
+            let container = try GuideModels.container(store: "log:\(folder)/trips.log")
+            let context = ModelContext(container)
+            let seen = try #require(try container.history().last).token
+
+            context.insert(Stop("Braga", nights: 1))
+            try context.save()
+            let news = try context.fetchHistory(
+                HistoryDescriptor<DefaultHistoryTransaction>(
+                    predicate: #Predicate { $0.token > seen }))
+            #expect(news.flatMap(\.changes).count == 1)
+        }
+    }
+
+    @Test func aFeedSendsWhatIsCommitted() throws {
+        let container = try GuideModels.container()
+        let counts = Mutex<[Int]>([])
+        let feed = try #require(container.changeFeeds.values.first)
+        let follower = feed.follow { delivery in
+            counts.withLock { $0 += delivery.changes.map(\.updated.count) }
+        }
+        let context = ModelContext(container)
+        try context.update(Trip.self) { $0.set(\.rating, to: 4) }
+
+        feed.settle()  // for a test: waits until all is delivered
+        #expect(counts.withLock { $0 } == [3])
+        follower.cancel()
+    }
+
+    @Test func modelsAreObservable() throws {
+        let context = try GuideModels.context()
+        let porto = try #require(try context.first(Trip.self, where: \.code, is: "POR"))
+        let isTold = Mutex(false)
+        withObservationTracking {
+            _ = porto.price
+        } onChange: {
+            isTold.withLock { $0 = true }
+        }
+        porto.price = 400
+        #expect(isTold.withLock { $0 })
+    }
+}

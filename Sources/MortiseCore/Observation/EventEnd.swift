@@ -2,8 +2,8 @@ import Foundation
 
 /// The end of the stretch of synchronous code that runs now.
 enum EventEnd {
-    /// Runs a body where the current code runs, after that code: in the next turn of its run loop in one of the modes, or as a job of
-    /// the main actor.
+    /// Runs a body where the current code runs, after that code: in the next turn of its run loop in one of the modes,
+    /// or as a job of the main actor.
     /// - Returns: false if neither is there, so that the body never runs.
     static func schedule(_ modes: [RunLoop.Mode], _ body: @escaping @Sendable () -> Void) -> Bool {
         if RunLoop.current.currentMode != nil {

@@ -2,12 +2,13 @@
 public import Foundation
 
 extension Notification.Name {
-    /// Posted before a group opens inside another one, before a group closes, and by `UndoManager.canRedo`: the moment to register
-    /// what is pending.
+    /// Posted before a group opens inside another one, before a group closes, and by `UndoManager.canRedo`: the moment
+    /// to register what is pending.
     public static let NSUndoManagerCheckpoint = Notification.Name("NSUndoManagerCheckpointNotification")
     /// Posted after a group was opened.
     public static let NSUndoManagerDidOpenUndoGroup = Notification.Name("NSUndoManagerDidOpenUndoGroupNotification")
-    /// Posted before a group closes. With `NSUndoManagerGroupIsDiscardableKey` in its user info if all of the group is discardable.
+    /// Posted before a group closes. With `NSUndoManagerGroupIsDiscardableKey` in its user info if all of the group is
+    /// discardable.
     public static let NSUndoManagerWillCloseUndoGroup = Notification.Name("NSUndoManagerWillCloseUndoGroupNotification")
     /// Posted after a group was closed.
     public static let NSUndoManagerDidCloseUndoGroup = Notification.Name("NSUndoManagerDidCloseUndoGroupNotification")
@@ -21,12 +22,12 @@ extension Notification.Name {
     public static let NSUndoManagerDidRedoChange = Notification.Name("NSUndoManagerDidRedoChangeNotification")
 }
 
-/// The key in the user info of `NSUndoManagerWillCloseUndoGroup` whose value is `true` if all of the group is discardable. Absent
-/// otherwise.
+/// The key in the user info of `NSUndoManagerWillCloseUndoGroup` whose value is `true` if all of the group is
+/// discardable. Absent otherwise.
 public let NSUndoManagerGroupIsDiscardableKey = "NSUndoManagerGroupIsDiscardableKey"
 
-/// The place of the end of an event's group among what a run loop does in one turn. Foundation's run loops on Linux have no such
-/// places: there the group closes in the turn that follows the event's code.
+/// The place of the end of an event's group among what a run loop does in one turn. Foundation's run loops on Linux
+/// have no such places: there the group closes in the turn that follows the event's code.
 public let NSUndoCloseGroupingRunLoopOrdering = 350000
 
 extension UndoManager {

@@ -2,14 +2,15 @@
 public import Foundation
 import Logging
 
-/// Records actions that undo what was done, in groups, and carries them out: Foundation's class of this name, which Linux lacks.
+/// Records actions that undo what was done, in groups, and carries them out: Foundation's class of this name, which
+/// Linux lacks.
 ///
 ///     manager.registerUndo(withTarget: account) { $0.balance = 10 }
 ///     manager.setActionName("Deposit")
 ///     manager.undo()
 ///
-/// An action that is undone registers actions of its own, which `redo()` carries out. Names, values and notifications are those
-/// of Foundation. These differ:
+/// An action that is undone registers actions of its own, which `redo()` carries out. Names, values and notifications
+/// are those of Foundation. These differ:
 /// - Misuse is logged and does nothing. Foundation raises an exception, which ends the program.
 /// - A group without actions is dropped when it closes. Foundation keeps it, as a step that undoes nothing.
 /// - A target that is gone is passed over. Foundation calls it.
@@ -91,11 +92,13 @@ open class UndoManager: NSObject {
         if open.count == 1, eventGroup != nil, !endIsScheduled, work == .none { endUndoGrouping() }
     }
 
-    /// Closes the group that was opened last. A nested group's actions become the end of the group around it; a top-level group
-    /// becomes the next step to be undone, and the oldest steps beyond `levelsOfUndo` go. A group without actions is dropped.
+    /// Closes the group that was opened last. A nested group's actions become the end of the group around it; a
+    /// top-level group becomes the next step to be undone, and the oldest steps beyond `levelsOfUndo` go. A group
+    /// without actions is dropped.
     ///
-    /// Posts `NSUndoManagerCheckpoint`, whose observers may still register in this group, `NSUndoManagerWillCloseUndoGroup` and
-    /// `NSUndoManagerDidCloseUndoGroup`. It is a misuse if no group is open, or only the one of an undo or redo.
+    /// Posts `NSUndoManagerCheckpoint`, whose observers may still register in this group,
+    /// `NSUndoManagerWillCloseUndoGroup` and `NSUndoManagerDidCloseUndoGroup`. It is a misuse if no group is open, or
+    /// only the one of an undo or redo.
     open func endUndoGrouping() {
         if work != .none, open.count == 1 {
             return misuse("endUndoGrouping() closes a group that an undo or redo has opened")
@@ -123,18 +126,19 @@ open class UndoManager: NSObject {
     /// The number of open groups; 0 if none is. While the manager undoes or redoes, the group that records that counts.
     open var groupingLevel: Int { open.count }
 
-    /// Whether the first action that is registered while no group is open opens one for the rest of the event; true at first.
+    /// Whether the first action that is registered while no group is open opens one for the rest of the event; true at
+    /// first.
     ///
-    /// The group closes after the code that runs now: in the next turn of the run loop, as a job of the main actor or of the model
-    /// actor whose context has this manager. Elsewhere the end of that code cannot be found: there it closes at `undo()`, before a
-    /// group is opened by hand, and when a context of the manager is saved.
+    /// The group closes after the code that runs now: in the next turn of the run loop, as a job of the main actor or
+    /// of the model actor whose context has this manager. Elsewhere the end of that code cannot be found: there it
+    /// closes at `undo()`, before a group is opened by hand, and when a context of the manager is saved.
     open var groupsByEvent = true
 
     /// The modes of the run loop in which an event's group closes; `[.default]` at first.
     open var runLoopModes: [RunLoop.Mode] = [.default]
 
-    /// The largest number of top-level groups that can be undone, and as many again that can be redone; 0, as at first, is no limit.
-    /// Lowering it drops the oldest at once. Negative numbers count as 0.
+    /// The largest number of top-level groups that can be undone, and as many again that can be redone; 0, as at first,
+    /// is no limit. Lowering it drops the oldest at once. Negative numbers count as 0.
     open var levelsOfUndo = 0 {
         didSet { trim() }
     }
@@ -149,8 +153,8 @@ open class UndoManager: NSObject {
 
     /// Records an action: while the manager undoes for redo, else for undo, and what could be redone is forgotten then.
     ///
-    /// The action is part of the open group; see `groupsByEvent`. Without that, and with no group open, it is a misuse, and the action
-    /// gets a group of its own. While registration is disabled it does nothing.
+    /// The action is part of the open group; see `groupsByEvent`. Without that, and with no group open, it is a misuse,
+    /// and the action gets a group of its own. While registration is disabled it does nothing.
     /// - Parameters:
     ///   - target: what the action changes. It is not kept alive; an action whose target is gone does nothing.
     ///   - handler: undoes the change; called with the target.
@@ -185,7 +189,8 @@ open class UndoManager: NSObject {
     /// Whether actions are recorded.
     open var isUndoRegistrationEnabled: Bool { disableCount == 0 }
 
-    /// Forgets all actions, those of open groups included, and enables registration. What is being undone or redone finishes.
+    /// Forgets all actions, those of open groups included, and enables registration. What is being undone or redone
+    /// finishes.
     open func removeAllActions() {
         undoStack = []
         redoStack = []
@@ -208,7 +213,8 @@ open class UndoManager: NSObject {
 
     // MARK: Undoing
 
-    /// Undoes the last top-level group, after closing it if it is the only open one. Nothing to undo: does nothing, but for that.
+    /// Undoes the last top-level group, after closing it if it is the only open one. Nothing to undo: does nothing, but
+    /// for that.
     ///
     /// It is a misuse, and nothing changes, while more than one group is open or while the manager undoes or redoes.
     open func undo() {
@@ -218,11 +224,11 @@ open class UndoManager: NSObject {
         undoNestedGroup()
     }
 
-    /// Undoes the actions of the innermost open group, which stays open and is empty then; with none open, the last top-level group.
-    /// What that registers can be redone as one group.
+    /// Undoes the actions of the innermost open group, which stays open and is empty then; with none open, the last
+    /// top-level group. What that registers can be redone as one group.
     ///
-    /// Posts `NSUndoManagerCheckpoint`, `NSUndoManagerWillUndoChange` and `NSUndoManagerDidUndoChange`. It is a misuse while the
-    /// manager undoes or redoes.
+    /// Posts `NSUndoManagerCheckpoint`, `NSUndoManagerWillUndoChange` and `NSUndoManagerDidUndoChange`. It is a misuse
+    /// while the manager undoes or redoes.
     open func undoNestedGroup() {
         if isBusy { return misuse("undoNestedGroup() was called within an undo or redo") }
         post(.NSUndoManagerCheckpoint)
@@ -231,8 +237,8 @@ open class UndoManager: NSObject {
         run(group, .undoing, .NSUndoManagerWillUndoChange, .NSUndoManagerDidUndoChange)
     }
 
-    /// Carries out again what was undone last. Nothing to redo: does nothing. It is a misuse while the manager undoes or redoes, and
-    /// while a group is open that is not an event's.
+    /// Carries out again what was undone last. Nothing to redo: does nothing. It is a misuse while the manager undoes
+    /// or redoes, and while a group is open that is not an event's.
     ///
     /// Posts `NSUndoManagerCheckpoint`, `NSUndoManagerWillRedoChange` and `NSUndoManagerDidRedoChange`.
     open func redo() {
@@ -270,10 +276,12 @@ open class UndoManager: NSObject {
         post(did)
     }
 
-    /// Whether there are actions to undo, in the open group or in one that is closed. Does not promise that `undo()` may be called.
+    /// Whether there are actions to undo, in the open group or in one that is closed. Does not promise that `undo()`
+    /// may be called.
     open var canUndo: Bool { !undoStack.isEmpty || open.contains { !$0.actions.isEmpty } }
 
-    /// Whether there are actions to redo. Posts `NSUndoManagerCheckpoint` first: what is pending and is registered then ends that.
+    /// Whether there are actions to redo. Posts `NSUndoManagerCheckpoint` first: what is pending and is registered then
+    /// ends that.
     open var canRedo: Bool {
         post(.NSUndoManagerCheckpoint)
         return !redoStack.isEmpty
@@ -283,9 +291,11 @@ open class UndoManager: NSObject {
     open var undoCount: Int { undoStack.count }
     /// How many top-level groups can be redone.
     open var redoCount: Int { redoStack.count }
-    /// Whether actions are being undone now. False in observers of `NSUndoManagerWillUndoChange` and `NSUndoManagerDidUndoChange`.
+    /// Whether actions are being undone now. False in observers of `NSUndoManagerWillUndoChange` and
+    /// `NSUndoManagerDidUndoChange`.
     open var isUndoing: Bool { work == .undoing }
-    /// Whether actions are being redone now. False in observers of `NSUndoManagerWillRedoChange` and `NSUndoManagerDidRedoChange`.
+    /// Whether actions are being redone now. False in observers of `NSUndoManagerWillRedoChange` and
+    /// `NSUndoManagerDidRedoChange`.
     open var isRedoing: Bool { work == .redoing }
 
     // MARK: Describing
@@ -317,8 +327,8 @@ open class UndoManager: NSObject {
         actionName.isEmpty ? "Redo" : "Redo \(actionName)"
     }
 
-    /// Says whether the latest action of the open group, else of the group to be undone next, may be discarded without asking.
-    /// Before the first action of a group it says so of that.
+    /// Says whether the latest action of the open group, else of the group to be undone next, may be discarded without
+    /// asking. Before the first action of a group it says so of that.
     open func setActionIsDiscardable(_ discardable: Bool) { described?.setIsDiscardable(discardable) }
     /// Whether all actions of what is undone next are discardable.
     open var undoActionIsDiscardable: Bool {

@@ -92,6 +92,20 @@ import Testing
         #expect(try all(Boat.self, it).isEmpty && all(Owner.self, it).isEmpty)
     }
 
+    /// What came and went in one group, and was saved in between, once left a step whose redo was missing.
+    @Test func whatCameAndWentAroundASaveIsNoStep() throws {
+        let it = try make()
+        try it.step {
+            let boat = Boat("b", 1)
+            it.context.insert(boat)
+            try it.save()
+            it.context.delete(boat)
+        }
+        #expect(it.manager.undoCount == 0 && it.context.hasChanges)
+        try it.save()
+        #expect(try all(Boat.self, it).isEmpty)
+    }
+
     /// U15
     @Test(arguments: Store.allCases) func aSavedDeletionComesBackBitForBit(_ store: Store) throws {
         let it = try make(store)

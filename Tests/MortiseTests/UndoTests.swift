@@ -217,6 +217,22 @@ struct Undoable {
         #expect(titles() == "5" && posters[5].house === house && posters[0].house == nil)
     }
 
+    /// A member that came and went, with a list of new members whose order it was part of. It once left a step that did nothing.
+    @Test func aMemberThatCameAndWentIsNoStep() throws {
+        let house = House(name: "h")
+        let (one, two) = (Poster(title: "1"), Poster(title: "2"))
+        it.step {
+            context.insert(house)
+            house.posters = [one]
+            context.insert(two)
+        }
+        it.step {
+            two.house = house
+            two.house = nil
+        }
+        #expect(it.manager.undoCount == 1)
+    }
+
     /// U31
     @Test func settersAndInitializersDoNotRunAgain() throws {
         let it = Undoable(try memory(Gauge.self))

@@ -33,6 +33,8 @@ extension UndoJournal {
             }
         }
         let kept = Set(memberships.values.map(\.entry))
+        // To these lists members come back, each to its place.
+        let shrunk = Set(memberships.lazy.filter { !$0.value.isAdded }.map(\.key.list))
         var merged: [UndoEntry] = []
         merged.reserveCapacity(record.entries.count)
         for (place, entry) in record.entries.enumerated() {
@@ -53,7 +55,10 @@ extension UndoJournal {
                 if kept.contains(place) { merged.append(entry) }
             case .order(let slot, let members):
                 // A step that is still open may take members out later.
-                if record === current || !isOrdered(entry.model, at: slot, as: members) { merged.append(entry) }
+                let list = Place(model: ObjectIdentifier(entry.model), slot: slot)
+                if record === current || shrunk.contains(list) || !isOrdered(entry.model, at: slot, as: members) {
+                    merged.append(entry)
+                }
             case .entered, .left:
                 if !staying.contains(ObjectIdentifier(entry.model)) { merged.append(entry) }
             }
@@ -69,10 +74,15 @@ extension UndoJournal {
         }
     }
 
+    /// Whether the members that a list had then and has now are in the same order.
     private func isOrdered(_ model: any PersistentModel, at slot: Int, as members: [any PersistentModel]) -> Bool {
         guard case .models(let changes)? = model._draft?[slot] else { return true }
         let now = changes.added
-        return now.count == members.count && zip(now, members).allSatisfy { $0 === $1 }
+        var (before, after) = (ObjectSet(), ObjectSet())
+        for member in members { _ = before.insert(member) }
+        for member in now { _ = after.insert(member) }
+        let (one, other) = (members.filter { after.contains($0) }, now.filter { before.contains($0) })
+        return one.count == other.count && zip(one, other).allSatisfy { $0 === $1 }
     }
 
     /// The models that came and went within the step, and those that were deleted and came back as they were.
@@ -90,10 +100,8 @@ extension UndoJournal {
         for (key, life) in lives {
             if life.began {
                 if life.isIn, life.model._row >= 0, !life.model._flags.contains(.isDeleted) { staying.insert(key) }
-            } else if !life.isIn {
-                if life.model._row < 0 { passing.insert(key) }
-            } else if life.model._table == nil, life.model._survivor == nil {
-                // A rollback has taken it out.
+            } else if !life.isIn || life.model._table == nil && life.model._survivor == nil {
+                // A rollback may have taken it out. One that was saved in between is deleted all the same.
                 passing.insert(key)
             }
         }

@@ -187,7 +187,8 @@ final class UndoJournal: ChangeJournal {
         for entry in records.lazy.flatMap(\.entries) {
             known.insert(ObjectIdentifier(entry.model))
             // Only what a step keeps has its address for itself.
-            if entry.model._table == nil { _ = departed.insert(entry.model) }
+            let isOut = entry.model._table == nil || entry.model._flags.contains(.isDeleted)
+            if isOut { _ = departed.insert(entry.model) }
         }
         foreign.forget(before: records.first?.serial ?? .max, keeping: known)
     }

@@ -50,6 +50,8 @@ public final class InMemoryStore: EngineDataStore {
     public let engine: Engine
     /// Always true.
     public var allowsSave: Bool { true }
+    /// What the engine can do, and that a deleted record gets its identifier again.
+    public var capabilities: StoreCapabilities { engineCapabilities.union([.restoresIdentifiers]) }
 
     private let isClosed = Atomic(false)
 

@@ -51,7 +51,7 @@ public final class JSONFileStore: EngineDataStore {
     deinit { try? close() }
 
     /// What an engine can do, and durability.
-    public var capabilities: StoreCapabilities { engineCapabilities.union([.durability]) }
+    public var capabilities: StoreCapabilities { engineCapabilities.union([.durability, .restoresIdentifiers]) }
 
     /// Releases the file, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {

@@ -18,6 +18,7 @@ import MortiseCore
 /// | `mortise.compaction.failures` | counter, of compactions in the background, once for all in a row | `store` |
 /// | `mortise.readers_left_behind` | counter, of stores that can follow their writer no further | `store` |
 /// | `mortise.remote_changes` | counter, of changes by other processes, once for those close together | `store` |
+/// | `mortise.undo.forgotten` | counter, of batches too large to be undone | `entity` |
 ///
 /// The dimensions are names of configurations and entities; no value of a record is ever among them.
 ///
@@ -55,6 +56,8 @@ public enum StoreMetrics {
             if copy != nil { Counter(label: "mortise.schema_losses", dimensions: [("store", store)]).increment() }
         case .remoteChange(let store):
             Counter(label: "mortise.remote_changes", dimensions: [("store", store)]).increment()
+        case .undoForgotten(let entity, _):
+            Counter(label: "mortise.undo.forgotten", dimensions: [("entity", entity)]).increment()
         }
     }
 }

@@ -328,7 +328,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
                 metadata: ["store": "\(store)", "reason": "\(reason)"])
         case .schemaLoss(let store, let loss, let copy): Self.log(loss, of: store, copy: copy, logger)
         case .remoteChange: NotificationCenter.default.post(name: Self.remoteChange, object: self)
-        case .fetch: break
+        case .fetch, .undoForgotten: break
         }
     }
 

@@ -45,8 +45,8 @@ public final class ModelContext: Equatable, SendableMetatype {
     // Not observed properties, these: in a convenience initializer of an extension, no observers run.
     private var currentEditing = EditingState()
     private var savesAutomatically = false
-    /// Kept for source compatibility: contexts do not record changes for undo yet.
-    public var undoManager: UndoManager?
+    /// How changes are recorded; see `undoManager` and `undoPolicy`.
+    var undoSettings = UndoSettings()
     /// The container that the context reads from and saves to.
     public var container: ModelContainer { state.container }
 
@@ -155,7 +155,7 @@ public final class ModelContext: Equatable, SendableMetatype {
     ///
     /// For a model that was merged into another with the same unique values, that other one is deleted. Deleting a model
     /// whose insertion was refused undoes the request.
-    public func delete<T: PersistentModel>(_ model: T) { tracker.delete(model) }
+    public func delete<T: PersistentModel>(_ model: T) { tracker.deleteNamed(model) }
 
     /// Follows the delete rules of deleted models. Fetches and saves do this themselves.
     public func processPendingChanges() { tracker.propagateDeletes() }
@@ -205,11 +205,12 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// Drops all unsaved changes and moves to the latest version of every store. Inserted models then belong to no
     /// context and keep their values. They refer weakly to related models, except through required to-one
     /// relationships, and find stored ones again. Inserting them again also inserts the related models that still exist,
-    /// except for those that have another partner by now.
+    /// except for those that have another partner by now. What the context could undo and redo is forgotten.
     public func rollback() {
         autosave.begin()
         defer { autosave.end() }
-        state.rollback()
+        tracker.journal?.clear()
+        state.unrecorded { state.rollback() }
     }
 
     /// Runs a block and saves. If the block throws, nothing is saved, and its changes stay unsaved in the context: call

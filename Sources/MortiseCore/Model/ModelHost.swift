@@ -6,6 +6,8 @@ class ModelHost {
     final let entityName: String
     /// The slots whose values unsaved models are looked up by.
     @exclusivity(unchecked) final var indexedSlots = SlotSet()
+    /// Whether changes of the models are recorded, to be undone.
+    @exclusivity(unchecked) final var isJournaled = false
 
     init(_ source: RowSource, ofEntity name: String) {
         reader = Unmanaged.passUnretained(source)

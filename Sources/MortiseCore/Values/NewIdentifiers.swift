@@ -30,6 +30,9 @@ public final class NewIdentifiers: Sendable {
         self.isAscending = isAscending
     }
 
+    /// True only if all records are new ones, whose identifiers were temporary; false also for some of these.
+    package var isOfNewRecords: Bool { isAscending }
+
     /// The permanent identifier that replaces the temporary one; nil for all others.
     public subscript(identifier: PersistentIdentifier) -> PersistentIdentifier? {
         guard isAscending else { return pairs[identifier] }

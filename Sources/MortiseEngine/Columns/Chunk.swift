@@ -138,6 +138,12 @@ final class Chunk: @unchecked Sendable {
         setBit(ChunkPlace.directory + 8 * place.columnCount + 8 * capacity, offset, true)
     }
 
+    /// Takes the removal of a row back. Its values are what it had.
+    func revive(_ offset: Int) {
+        guard place.isDead(offset) else { return }
+        setBit(ChunkPlace.directory + 8 * place.columnCount + 8 * capacity, offset, false)
+    }
+
     func setAbsent(_ entry: ChunkPlace.Entry, _ offset: Int, _ isAbsent: Bool) {
         if place.isAbsent(entry, offset) != isAbsent { setBit(entry.offset - capacity / 8, offset, isAbsent) }
     }

@@ -175,6 +175,33 @@ final class TableWriter {
         count -= 1
     }
 
+    /// The row that had a number and was removed, if it can have values again: what is erased has no place for them.
+    func remains(of sequence: UInt64) -> Int? {
+        var low = 0
+        var high = chunkCount
+        while low < high {
+            let middle = (low + high) / 2
+            if chunk(middle).place.sequence(0) <= sequence { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0 else { return nil }
+        let first = (low - 1) << Chunk.shift
+        let place = chunk(low - 1).place
+        guard let offset = place.offset(of: sequence, count: min(Chunk.capacity, endRow - first)), place.isDead(offset),
+            plan.columns.allSatisfy({ $0.form == .none || place.entry($0.slot).form != .none })
+        else { return nil }
+        return first + offset
+    }
+
+    /// Whether rows are there that the version before had removed.
+    @exclusivity(unchecked) private var hasRevived = false
+
+    /// Puts a removed row back in its place; the caller writes a value for every slot next, over those that it had.
+    func revive(_ row: Int) {
+        hasRevived = true
+        owned(row >> Chunk.shift).revive(row & Chunk.mask)
+        count += 1
+    }
+
     /// Takes all rows out and gives their values' memory back as far as no version reads them. Their numbers stay taken:
     /// a reader of an older version must not find another record under one.
     func erase() {
@@ -211,7 +238,8 @@ final class TableWriter {
         var low = 0
         var high = chunkCount
         if let base, base.endRow > 0, sequence <= base.sequence(ofRow: base.endRow - 1) {
-            return base.row(ofSequence: sequence)
+            if let row = base.row(ofSequence: sequence) { return row }
+            if !hasRevived { return nil }
         }
         while low < high {
             let middle = (low + high) / 2

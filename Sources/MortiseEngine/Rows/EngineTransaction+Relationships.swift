@@ -10,7 +10,8 @@ extension EngineTransaction {
         _ identifier: PersistentIdentifier, _ relationship: Relationship, _ entity: Int, _ table: TableWriter,
         _ row: Int, _ new: NewIdentifiers?
     ) throws -> (sequence: UInt64, target: Int) {
-        let final = identifier.isTemporary ? new?[identifier] ?? identifier : identifier
+        var final = identifier.isTemporary ? new?[identifier] ?? identifier : identifier
+        if !moved.isEmpty, let other = moved[final] { final = other }
         for (number, family) in table.plan.targets[relationship.slot].enumerated() {
             if let sequence = family.sequence(of: final) { return (sequence, number) }
         }

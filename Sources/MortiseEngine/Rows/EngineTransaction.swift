@@ -9,7 +9,7 @@ final class EngineTransaction {
     // access. One thread has a transaction, and what `bulk` runs while it is changed knows nothing of it.
     /// By entity.
     @exclusivity(unchecked) private var tables: [TableWriter?]
-    private var nextSequence: UInt64
+    var nextSequence: UInt64
     private let owner = EngineTransaction.nextOwner()
     var isChanged = false
     /// References written by this transaction; their targets have to be there at its end.
@@ -20,6 +20,8 @@ final class EngineTransaction {
     private(set) var outside: [ExternalReference.Name] = []
     /// Entries of indexes and links that are put in together, while many records are inserted.
     @exclusivity(unchecked) var bulk: BulkEntries?
+    /// What records got that could not have their old identifiers again.
+    @exclusivity(unchecked) var moved: [PersistentIdentifier: PersistentIdentifier] = [:]
     let key = KeyBuffer()
     private var lastArrangement: Arrangement?
 
@@ -70,6 +72,36 @@ final class EngineTransaction {
         let first = nextSequence
         let runs = try runs(of: request.inserted)
         let new = try number(request.inserted, runs)
+        if !new.isOfNewRecords, request.inserted.contains(where: { !$0.persistentIdentifier.isTemporary }) {
+            nextSequence = first
+            return try applyRestoring(request)
+        }
+        try deleteAndUpdate(request, new)
+        if !request.inserted.isEmpty {
+            isChanged = true
+            changes.inserted = ChangeSet.Insertions(request.inserted, new: new)
+            try insertRuns(request.inserted, runs, from: first, new)
+        }
+        try settle()
+        return new
+    }
+
+    func insertRuns(
+        _ inserted: [DefaultSnapshot], _ runs: [(places: Range<Int>, arrangement: Arrangement)], from first: UInt64,
+        _ new: NewIdentifiers
+    ) throws {
+        if inserted.count >= BulkEntries.least { bulk = BulkEntries(catalog) }
+        try inserted.withUnsafeBufferPointer { snapshots in
+            for (places, arrangement) in runs {
+                try insert(
+                    UnsafeBufferPointer(rebasing: snapshots[places]), arrangement,
+                    from: first + UInt64(places.lowerBound), new)
+            }
+        }
+        try finishBulk()
+    }
+
+    func deleteAndUpdate(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>, _ new: NewIdentifiers) throws {
         for snapshot in request.deleted { try delete(snapshot.persistentIdentifier) }
         var reindexed: [(table: TableWriter, entity: Int, row: Int)] = []
         for (index, snapshot) in request.updated.enumerated() {
@@ -79,25 +111,10 @@ final class EngineTransaction {
             if try update(snapshot, slots, new, place) { reindexed.append(place) }
         }
         for place in reindexed { try index(place.table, place.entity, place.row) }
-        if !request.inserted.isEmpty {
-            isChanged = true
-            changes.inserted = ChangeSet.Insertions(request.inserted, new: new)
-            if request.inserted.count >= BulkEntries.least { bulk = BulkEntries(catalog) }
-            try request.inserted.withUnsafeBufferPointer { snapshots in
-                for (places, arrangement) in runs {
-                    try insert(
-                        UnsafeBufferPointer(rebasing: snapshots[places]), arrangement,
-                        from: first + UInt64(places.lowerBound), new)
-                }
-            }
-            try finishBulk()
-        }
-        try settle()
-        return new
     }
 
     /// New records side by side whose values lie alike.
-    private func runs(of snapshots: [DefaultSnapshot]) throws -> [(places: Range<Int>, arrangement: Arrangement)] {
+    func runs(of snapshots: [DefaultSnapshot]) throws -> [(places: Range<Int>, arrangement: Arrangement)] {
         var runs: [(places: Range<Int>, arrangement: Arrangement)] = []
         var start = 0
         while start < snapshots.count {
@@ -110,7 +127,7 @@ final class EngineTransaction {
         return runs
     }
 
-    private func number(
+    func number(
         _ snapshots: [DefaultSnapshot], _ runs: [(places: Range<Int>, arrangement: Arrangement)]
     ) throws -> NewIdentifiers {
         // No store would read a higher one.
@@ -200,7 +217,7 @@ final class EngineTransaction {
 
     // MARK: Snapshots
 
-    private func arrangement(of layout: RecordLayout) throws -> Arrangement {
+    func arrangement(of layout: RecordLayout) throws -> Arrangement {
         if let lastArrangement, lastArrangement.layout === layout { return lastArrangement }
         guard let arrangement = catalog.arrangement(of: layout) else {
             throw EngineError.unknownEntity(layout.entityName)

@@ -88,7 +88,13 @@ struct BatchInsertion<Model: PersistentModel> {
         if records.snapshots.isEmpty { return [] }
         if state.hasChanges { return try insertModels(records).map(\.persistentModelID) }
         if let unsaved = slots.unsaved.keys.first { throw ModelContextError.noSuchModel(unsaved) }
-        if savesRows { return try insertRows(records) }
+        if state.recordsBatch(of: layout.entityName, { records.snapshots.count }) {
+            return try state.asUndoStep { try saveModels(records) }
+        }
+        return try savesRows ? insertRows(records) : saveModels(records)
+    }
+
+    private func saveModels(_ records: FilledRecords) throws -> [PersistentIdentifier] {
         do {
             let models = try insertModels(records)
             try state.save()

@@ -31,6 +31,7 @@ struct BatchRun<Model: PersistentModel> {
     func update(_ update: BatchUpdate<Model>) throws -> Int {
         if state.hasChanges { return try updateModels(update) }
         if let unsaved = update.unsaved.keys.first { throw ModelContextError.noSuchModel(unsaved) }
+        if try isRecorded() { return try state.asUndoStep { try savingModels { try updateModels(update) } } }
         let slots = update.assignments.map(\.property.slot)
         let isBounded = slots.contains(where: layout.hasBounds)
         if !isBounded, session.capabilities.contains(.batchUpdate),
@@ -42,6 +43,13 @@ struct BatchRun<Model: PersistentModel> {
             return try updateRows(update.assignments)
         }
         return try savingModels { try updateModels(update) }
+    }
+
+    /// Whether the batch can be undone, and so goes through models.
+    private func isRecorded() throws -> Bool {
+        try state.recordsBatch(of: layout.entityName) {
+            matches(of: try QueryRun(descriptor, purpose: .identifiers, in: state)).count
+        }
     }
 
     /// Whether writing the slots changes nothing else, so that it can be done row by row.
@@ -174,6 +182,7 @@ struct BatchRun<Model: PersistentModel> {
 
     func delete() throws {
         if state.hasChanges { return try deleteModels() }
+        if try isRecorded() { return try state.asUndoStep { try savingModels(deleteModels) } }
         if session.capabilities.contains(.batchUpdate),
             mayDelete(followingRules: session.followsDeleteRules),
             try push(.delete, purpose: .delete) != nil

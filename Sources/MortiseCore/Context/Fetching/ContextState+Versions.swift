@@ -22,7 +22,7 @@ extension ContextState {
         session.moveOn()
         if session.following.records.isEmpty { return }
         try notifications.deferred {
-            if try session.takeInOthersChanges(), !isTakingOver { try settleSnapshots() }
+            if try session.takeInOthersChanges(), !isTakingOver { try unrecorded { try settleSnapshots() } }
         }
     }
 
@@ -91,6 +91,7 @@ extension ContextState {
 
     private func move(_ session: StoreSession, to latest: any StoreVersion, isOwn: Bool) {
         let previous = session.version
+        let journal = tracker?.journal
         var differing: [ValueChange] = []
         var sources: [(table: ModelTable, source: RowSource)] = []
         for table in tables.values where table.session === session {
@@ -102,7 +103,16 @@ extension ContextState {
             for (row, model) in table.registeredModels(in: source.rowsThatMayDiffer(from: table.source)) {
                 if !source.contains(row: row) {
                     detach(model, table: table, lastIn: previous)
-                } else if let change = ValueChange(
+                    continue
+                }
+                journal?.noteForeign(
+                    model,
+                    table.layout.record.slots.indices.filter { slot in
+                        guard case .unset = model._draft?[slot] ?? .unset else { return false }
+                        return !table.source.storedForm(row: row, slot: slot).isIdentical(
+                            to: source.storedForm(row: row, slot: slot))
+                    })
+                if let change = ValueChange(
                     of: model, layout: table.layout, { table.source.storedForm(row: row, slot: $0) },
                     { source.storedForm(row: row, slot: $0) })
                 {
@@ -121,7 +131,7 @@ extension ContextState {
                 table.layout.needsVerification && source.needsVerification(for: table.layout.propertyChecks)
         }
         if let tracker, !tracker.deleted.isEmpty { tracker.hasStaleDeletions = true }
-        if !isTakingOver { settlePartners(in: session) }
+        if !isTakingOver { unrecorded { settlePartners(in: session) } }
         for change in differing { change.willSet() }
         for change in differing { change.didSet() }
     }
@@ -140,6 +150,7 @@ extension ContextState {
     /// Detaches a model whose record is gone: it keeps its values and its identity, and belongs to no context.
     /// `version` is the last one that had the record; nil for a store without versions.
     func detach(_ model: any PersistentModel, table: ModelTable, lastIn version: (any StoreVersion)? = nil) {
+        tracker?.journal?.noteForeignDeletion(of: model)
         beginDetaching(model, table: table, lastIn: version)?.takeBackWeakly()
     }
 
@@ -175,6 +186,12 @@ extension ContextState {
     ) {
         var change: ValueChange?
         if let table = table(named: name), table.source === rows, let model = table.registered(row: row) {
+            tracker?.journal?.noteForeign(
+                model,
+                values.indices.filter { slot in
+                    guard case .unset = model._draft?[slot] ?? .unset, !rows.mayDefer(slot) else { return false }
+                    return !rows.storedForm(row: row, slot: slot).isIdentical(to: values[slot])
+                })
             change = ValueChange(
                 of: model, layout: table.layout, { rows.storedForm(row: row, slot: $0) },
                 { values[$0].isNull && rows.mayDefer($0) ? rows.storedForm(row: row, slot: $0) : values[$0] })
@@ -182,6 +199,12 @@ extension ContextState {
         change?.willSet()
         body()
         change?.didSet()
+    }
+
+    /// Runs a body whose changes nobody has made, so that nobody undoes them.
+    func unrecorded<R>(_ body: () throws -> R) rethrows -> R {
+        guard let journal = tracker?.journal else { return try body() }
+        return try journal.suspended(body)
     }
 
     func deferringNotifications<R>(_ body: () throws -> R) rethrows -> R { try notifications.deferred(body) }

@@ -15,6 +15,7 @@ extension ModelContext {
         autosave.begin()
         defer { autosave.end() }
         state.forgetAutosave()
+        tracker.journal?.endEventForSave()
         try state.save()
     }
 }
@@ -26,6 +27,8 @@ extension ContextState {
             if !isTold, let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
             isTold = true
         }
+        // What follows from deletions is recorded with them, so that the store cannot be left to find it.
+        if tracker?.journal != nil { propagateDeletes() }
         if try saveDeletions(tell) { return }
         try prepare()
         try tracker?.throwRefused()
@@ -43,8 +46,10 @@ extension ContextState {
         savedInPart = false
         // A handler may save on another thread and wait for it, so no lock is held any more.
         do {
-            try notifications.deferred { try saveLocked(&saved) }
+            try notifications.deferred { try unrecorded { try saveLocked(&saved) } }
+            tracker?.journal?.endSave(isDone: true)
         } catch {
+            tracker?.journal?.endSave(isDone: false)
             // What some of several stores have saved before another failed stays saved.
             if !saved.isEmpty {
                 savedInPart = true
@@ -196,7 +201,12 @@ extension ContextState {
         beginSettling()
         tracker.hasStaleDeletions = false
         returnMovedModels()
-        tracker.propagateDeletes(again: Array(tracker.deleted))
+        let deleted = Array(tracker.deleted)
+        if let journal = tracker.journal {
+            journal.late(.deletion) { tracker.propagateDeletes(again: deleted) }
+        } else {
+            tracker.propagateDeletes(again: deleted)
+        }
         try throwLatched()
     }
 
@@ -271,6 +281,7 @@ extension ContextState {
             }
             expected = row + 1
             settled.add(temporary, permanent)
+            if !temporary.isTemporary, temporary != permanent { successors[temporary] = permanent }
             if let present = table.adopt(model, row: row) {
                 model._modelState.flags = []
                 model._modelState.table = nil
@@ -286,6 +297,7 @@ extension ContextState {
                     snapshot.persistentIdentifier, snapshot.values, version: snapshot.recordVersion, isWritten: true)
             }
         }
+        if !successors.isEmpty { successors = successors.mapValues { settled.permanent(of: $0) ?? $0 } }
         finish(pending)
         if let missing {
             throw ModelContextError.storeContract(

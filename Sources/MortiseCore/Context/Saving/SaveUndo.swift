@@ -117,6 +117,7 @@ extension ContextState {
     func undoSettling(except saved: [StoreSession]) {
         let undo = tracker?.saveUndo
         tracker?.saveUndo = nil
+        tracker?.journal?.endSave(isDone: false)
         undo?.restore(self, except: saved)
     }
 }

@@ -60,7 +60,13 @@ struct UniqueUpsert {
         if let survivor {
             state.beginSettling()
             let identifier = model._draft?.identifier
-            UniqueMerge(loser: model, survivor: survivor, layout: layout, state: state, policy: policy).run(&round)
+            let merge = UniqueMerge(loser: model, survivor: survivor, layout: layout, state: state, policy: policy)
+            if let journal = state.tracker?.journal {
+                // It becomes part of the step that has inserted the new one.
+                journal.late(.insertion(model)) { merge.run(&round) }
+            } else {
+                merge.run(&round)
+            }
             round.noteMerge(of: model, identifier, into: survivor)
         }
         let holder = survivor ?? model

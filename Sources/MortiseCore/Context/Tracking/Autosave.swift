@@ -65,15 +65,16 @@ final class Autosave: @unchecked Sendable {
         }
     }
 
-    /// Whether the current code runs on the main actor. After `dispatchMain()`, in which an asynchronous `main` ends on
-    /// Linux, the main queue has no thread of its own.
-    static var isOnMainActor: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueue) == true }
+    /// Runs a body on the executor of the context's model actor, after the present code.
+    /// - Returns: false if no model actor has the context.
+    func schedule(_ body: @escaping @Sendable () -> Void) -> Bool {
+        guard let executor else { return false }
+        Task.detached { await ExecutorActor(executor).run(body) }
+        return true
+    }
 
-    private static let mainQueue: DispatchSpecificKey<Bool> = {
-        let key = DispatchSpecificKey<Bool>()
-        DispatchQueue.main.setSpecific(key: key, value: true)
-        return key
-    }()
+    /// See `CurrentIsolation.isMainActor`.
+    static var isOnMainActor: Bool { CurrentIsolation.isMainActor }
 
     // MARK: Saving
 

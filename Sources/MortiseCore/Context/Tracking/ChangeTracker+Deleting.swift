@@ -15,6 +15,7 @@ extension ChangeTracker {
             cascades.forget(model)
             return
         }
+        journal?.willLeave(model)
         changed.remove(model)
         inserted.remove(model)
         if model._row >= 0 {
@@ -26,11 +27,24 @@ extension ChangeTracker {
         onChange?()
     }
 
+    /// Deletes a model that the program names.
+    func deleteNamed(_ model: any PersistentModel) {
+        guard let journal, journal.passesOver else { return delete(model) }
+        // What follows from a deletion is recorded if that was, and only then.
+        propagateDeletes()
+        delete(model)
+        followRules()
+    }
+
     /// Follows the delete rules of models deleted since the last call.
     ///
-    /// All that is to be deleted is known before anything is taken from it, so that the order of deletions decides nothing.
     /// - Parameter again: deleted models whose rules are followed once more, to what is stored.
     func propagateDeletes(again: [any PersistentModel] = []) {
+        if let journal { journal.following { followRules(again: again) } } else { followRules(again: again) }
+    }
+
+    /// All that is to be deleted is known before anything is taken from it, so that the order of deletions decides nothing.
+    private func followRules(again: [any PersistentModel] = []) {
         for model in again { cascade(from: model, to: RelationshipEditor(model).cascaded(storedOnly: true)) }
         var again = again
         repeat {

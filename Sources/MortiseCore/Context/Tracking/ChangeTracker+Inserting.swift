@@ -110,12 +110,14 @@ extension ChangeTracker {
         draft.lend(to: reference, required: table.layout.record.requiredTargets)
         inserted.append(model)
         endDeletion(of: model)
+        journal?.noteEntered(model)
         let reached = RelationshipEditor(model).connectInserted(in: table.layout)
         if !reached.isEmpty { pending += reached.reversed() }
     }
 
     private func undelete(_ model: any PersistentModel) {
         guard let table = model._table, model._flags.contains(.isDeleted) else { return }
+        journal?.noteEntered(model)
         RelationshipEditor(model).relink(in: table.layout)
         model._modelState.flags.subtract([.isDeleted, .awaitsRules])
         deleted.remove(model)

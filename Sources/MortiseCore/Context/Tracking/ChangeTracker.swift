@@ -33,6 +33,8 @@ final class ChangeTracker {
     private(set) var refusals = Refusals()
     /// What a save has changed on its own account so far; nil while nothing is saved, and if nothing had to be settled.
     @exclusivity(unchecked) var saveUndo: SaveUndo?
+    /// What is recorded so that changes can be undone; nil where nothing is.
+    @exclusivity(unchecked) var journal: ChangeJournal?
     /// Called for every model that gets its first unsaved change since the last save.
     @exclusivity(unchecked) var onChange: (() -> Void)?
 

@@ -37,6 +37,8 @@ final class ContextState: StoreSessionObserver, ModelFinding {
     var storedMembers = StoredMembers()
     /// What the temporary identifiers of the last save became.
     var settled = SettledIdentifiers()
+    /// What has taken the place of records that an undo has made anew under another identifier.
+    var successors: [PersistentIdentifier: PersistentIdentifier] = [:]
     /// Whether the version being read is the result of this context's own save.
     var isTakingOver = false
     let notifications = DeferredNotifications()
@@ -107,6 +109,7 @@ final class ContextState: StoreSessionObserver, ModelFinding {
         let source = session.source(ofEntity: layout.entityName)
         let table = ModelTable(state: self, layout: layout, session: session, source: source)
         table.verifiesRows = layout.needsVerification && source.needsVerification(for: layout.propertyChecks)
+        table.isJournaled = tracker?.journal != nil
         tables[layout.entityName] = table
         return table
     }
@@ -215,6 +218,10 @@ final class ContextState: StoreSessionObserver, ModelFinding {
             return nil
         }
         if let row = table.source.row(of: identifier) { return isKnown(row, in: table) ? table.model(row: row) : nil }
+        if let tracker, tracker.journal != nil || !successors.isEmpty {
+            if let model = tracker.inserted.first(identifier) { return model }
+            if let successor = successors[identifier] { return model(for: successor) }
+        }
         guard table.session.version == nil else { return nil }
         do {
             try table.session.load([identifier], as: table.layout.type)

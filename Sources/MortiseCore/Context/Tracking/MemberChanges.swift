@@ -77,7 +77,8 @@ final class MemberChanges {
         if isStored { removedNow[ObjectIdentifier(model)] = model }
     }
 
-    private func forgetRemoval(of model: any PersistentModel) {
+    /// Undoes the removal of a member alone.
+    func forgetRemoval(of model: any PersistentModel) {
         let old = removedNow.removeValue(forKey: ObjectIdentifier(model))
         withExtendedLifetime(old) {}
     }
@@ -101,6 +102,15 @@ final class MemberChanges {
         if removedNow.isEmpty { return }
         let all = removedNow
         removedNow = all.filter { !isGone($0.value) }
+    }
+
+    /// Puts the added members in an order. Those that it does not name come last.
+    func order(as members: [any PersistentModel]) {
+        if order.count != addedNow.count { compact() }
+        let old = order
+        var seen = ObjectSet()
+        order = (members + old).filter { addedNow.contains($0) && seen.insert($0) }
+        withExtendedLifetime(old) {}
     }
 
     func isAdded(_ model: any PersistentModel) -> Bool {

@@ -27,23 +27,29 @@ extension ChangeTracker {
         switch mutation {
         case .set(.value(let value)): apply(stored: value, to: model, at: slot)
         case .set(let value):
-            note(model)
+            note(model, at: slot)
             if case .models = value { completeBase(of: model, at: slot) }
             model._modelState.set(value, at: slot)
         case .add(let member):
+            if model._table?.isJournaled == true { journal(member, of: model, at: slot, isAdded: true) }
             if let changes = model._membersOfNew(at: slot) { return changes.add(member) }
             members(of: model, at: slot).add(member)
             noteMembers(of: model, at: slot)
         case .remove(let member):
+            if model._table?.isJournaled == true { journal(member, of: model, at: slot, isAdded: false) }
             let isStored = model._mayBeStored && member._mayBeStored
             members(of: model, at: slot).remove(member, isStored: isStored)
             noteMembers(of: model, at: slot)
         case .restore(let member):
             guard case .models(let changes)? = model._draft?[slot] else { return }
+            if model._table?.isJournaled == true { journal(member, of: model, at: slot, isAdded: true) }
             changes.takeBackRelease(of: member)
         case .keepMembers: members(of: model, at: slot).keepImplied()
         case .forget:
             guard let draft = model._draft else { return }
+            if let table = model._table, table.isJournaled {
+                journal(table)?.willSet(model, at: slot, in: table.layout)
+            }
             draft[slot] = .unset
             draft.changed.remove(slot)
             draft.released.remove(slot)
@@ -54,17 +60,29 @@ extension ChangeTracker {
     /// Sets an attribute. Setting the value that the record has changes nothing.
     static func apply<Model: PersistentModel>(stored value: consuming StoredValue, to model: Model, at slot: Int) {
         if model._row >= 0, model._hasInRow(value, at: slot) { return }
-        note(model)
+        note(model, at: slot)
         model._modelState.set(stored: value, at: slot)
     }
 
-    /// Has the context save a model, if this is its first change.
-    private static func note<Model: PersistentModel>(_ model: Model) {
-        guard let table = model._table,
-            model._flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted])
-        else { return }
+    /// Has the context save a model, if this is its first change. `slot` is what is about to be set, where that is no list.
+    private static func note<Model: PersistentModel>(_ model: Model, at slot: Int? = nil) {
+        guard let table = model._table else { return }
+        if table.isJournaled, let slot { journal(table)?.willSet(model, at: slot, in: table.layout) }
+        guard model._flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted]) else { return }
         // Without the context nothing can be saved any more, and holding the model would keep the two alive for ever.
         table.state.tracker?.noteChange(of: model)
+    }
+
+    // Kept out of line: few contexts record what changes.
+    @inline(never)
+    private static func journal(_ table: ModelTable) -> ChangeJournal? { table.state.tracker?.journal }
+
+    @inline(never)
+    private static func journal(
+        _ member: any PersistentModel, of model: any PersistentModel, at slot: Int, isAdded: Bool
+    ) {
+        guard let table = model._table else { return }
+        journal(table)?.willChange(member, of: model, at: slot, isAdded: isAdded)
     }
 
     /// The changes of a to-many relationship; creates them if the model has not changed it yet.

@@ -48,13 +48,17 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let announcements = StoreCapability(rawValue: "announcements")
     /// `HistoryProviding`: the store keeps a history of its saves.
     public static let history = StoreCapability(rawValue: "history")
+    /// A save may insert a record under the identifier of one that the store has deleted: under which another context knows it, and
+    /// relationships lead to it. Such an identifier is not temporary, and the store returns it as the record's own; another one if it
+    /// cannot give it again. An undo asks for that. The conformance kit does not test it, so that it is not in `all`.
+    public static let restoresIdentifiers = StoreCapability(rawValue: "restoresIdentifiers")
     /// A container brings the store from one version of its models to another, with code of a plan: its configuration is a
     /// `MigratableConfiguration` and allows it.
     public static let migration = StoreCapability(rawValue: "migration")
     /// The store holds files, locks or connections, and `close()` releases them.
     public static let closing = StoreCapability(rawValue: "closing")
 
-    /// Every known capability, in the order of reports.
+    /// Every capability that the conformance kit tests, in the order of reports.
     public static let all: [StoreCapability] = [
         .reopening, .durability, .erase, .batchDelete, .batchUpdate, .aggregates, .uniqueness, .referentialIntegrity,
         .queries, .concurrency, .versions, .recordVersions, .deferredRelationships, .readConsistency,
@@ -90,6 +94,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .readConsistency: "answers all that belongs to one fetch from one state"
         case .announcements: "posts its commits to a feed"
         case .history: "keeps what its saves changed"
+        case .restoresIdentifiers: "gives a deleted record that comes back its identifier again"
         case .migration: "comes to the next version of its models by a plan, code included"
         case .closing: "releases its resources when closed"
         default: rawValue

@@ -37,6 +37,9 @@ public enum StoreEvent: Sendable, Hashable {
     /// write under that schema drops the data.
     /// - Parameter copy: the path of the copy of the store from before that write.
     case schemaLoss(store: String, loss: SchemaLoss, copy: String?)
+    /// A batch changed more records than the context that records its changes can keep: neither it nor what that context had changed
+    /// before it can be undone.
+    case undoForgotten(entity: String, records: Int)
 }
 
 /// The events of all stores of the process.

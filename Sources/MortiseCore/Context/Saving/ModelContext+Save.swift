@@ -26,7 +26,10 @@ extension ContextState {
             if !isTold, let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
             isTold = true
         }
-        if try saveDeletions(tell) { return }
+        if try saveDeletions(tell) {
+            live?.noteSave()
+            return
+        }
         try prepare()
         try tracker?.throwRefused()
         guard hasChanges else {
@@ -43,6 +46,7 @@ extension ContextState {
         do {
             try notifications.deferred { try saveLocked(&saved) }
         } catch {
+            live?.noteSave()
             // What some of several stores have saved before another failed stays saved.
             if !saved.isEmpty {
                 savedInPart = true
@@ -50,6 +54,7 @@ extension ContextState {
             }
             throw error
         }
+        live?.noteSave()
         postDidSave(saved)
     }
 

@@ -109,6 +109,7 @@ extension ChangeTracker {
         model._modelState.enter(table)
         draft.lend(to: reference, required: table.layout.record.requiredTargets)
         inserted.append(model)
+        state.live?.watch(model, comesOrGoes: true)
         endDeletion(of: model)
         let reached = RelationshipEditor(model).connectInserted(in: table.layout)
         if !reached.isEmpty { pending += reached.reversed() }
@@ -129,6 +130,7 @@ extension ChangeTracker {
         } else {
             model._modelState.dropSavedDraft(table.layout.record)
         }
+        state?.live?.watch(model, comesOrGoes: true)
         RelationshipEditor(model).leaveDeleted(in: table.layout, except: returning)
     }
 

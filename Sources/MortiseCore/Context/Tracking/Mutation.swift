@@ -27,11 +27,14 @@ extension ChangeTracker {
         switch mutation {
         case .set(.value(let value)): apply(stored: value, to: model, at: slot)
         case .set(let value):
-            note(model)
+            note(model, at: slot)
             if case .models = value { completeBase(of: model, at: slot) }
             model._modelState.set(value, at: slot)
         case .add(let member):
-            if let changes = model._membersOfNew(at: slot) { return changes.add(member) }
+            if let changes = model._membersOfNew(at: slot) {
+                mark(model, at: slot)
+                return changes.add(member)
+            }
             members(of: model, at: slot).add(member)
             noteMembers(of: model, at: slot)
         case .remove(let member):
@@ -41,6 +44,7 @@ extension ChangeTracker {
         case .restore(let member):
             guard case .models(let changes)? = model._draft?[slot] else { return }
             changes.takeBackRelease(of: member)
+            mark(model, at: slot)
         case .keepMembers: members(of: model, at: slot).keepImplied()
         case .forget:
             guard let draft = model._draft else { return }
@@ -48,30 +52,38 @@ extension ChangeTracker {
             draft.changed.remove(slot)
             draft.released.remove(slot)
             draft.settled.remove(slot)
+            mark(model, at: slot)
         }
     }
 
     /// Sets an attribute. Setting the value that the record has changes nothing.
     static func apply<Model: PersistentModel>(stored value: consuming StoredValue, to model: Model, at slot: Int) {
         if model._row >= 0, model._hasInRow(value, at: slot) { return }
-        note(model)
+        note(model, at: slot)
         model._modelState.set(stored: value, at: slot)
     }
 
     /// Has the context save a model, if this is its first change.
-    private static func note<Model: PersistentModel>(_ model: Model) {
+    private static func note<Model: PersistentModel>(_ model: Model, at slot: Int) {
         guard let table = model._table,
             model._flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted])
-        else { return }
+        else { return mark(model, at: slot) }
         // Without the context nothing can be saved any more, and holding the model would keep the two alive for ever.
         table.state.tracker?.noteChange(of: model)
+        mark(model, at: slot)
+    }
+
+    /// Has live results look at a model again.
+    @inline(__always)
+    private static func mark<Model: PersistentModel>(_ model: Model, at slot: Int) {
+        if model._flags.contains(.isWatched) { model._table?.state.live?.mark(model, at: slot) }
     }
 
     /// The changes of a to-many relationship; creates them if the model has not changed it yet.
     private static func members(of model: any PersistentModel, at slot: Int) -> MemberChanges {
         if case .models(let changes)? = model._draft?[slot] { return changes }
         let changes = MemberChanges()
-        note(model)
+        note(model, at: slot)
         completeBase(of: model, at: slot)
         model._modelState.set(.models(changes), at: slot)
         return changes
@@ -88,7 +100,7 @@ extension ChangeTracker {
 
     /// The member changes are shared by reference, so the draft has to be told that they changed.
     private static func noteMembers(of model: any PersistentModel, at slot: Int) {
-        note(model)
+        note(model, at: slot)
         model._draft?.changed.insert(slot)
         model._draft?.released.remove(slot)
     }

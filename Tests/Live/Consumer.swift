@@ -45,7 +45,7 @@ actor Consumer {
                 try writer.save()
             }
             // First in order, so that it is seen in any window.
-            let last = Item(name: " \(1000 - round)", score: 1, rank: 1, kind: nil)
+            let last = Item(name: " \(999 - round)", score: 1, rank: 1, kind: nil)
             writer.insert(last)
             try writer.save()
             let expected = try writer.fetchIdentifiers(descriptor)

@@ -263,6 +263,8 @@ let package = Package(
             ],
             path: "Tests/Relationships"),
         .executableTarget(
+            name: "mortise-live", dependencies: ["MortiseCore", "MortiseInMemory", "TestSupport"], path: "Tests/Live"),
+        .executableTarget(
             name: "mortise-mutants",
             dependencies: [
                 .product(name: "SwiftOperators", package: "swift-syntax"),
@@ -356,7 +358,8 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
         "CMortisePlatform", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
         "MortiseConformance", "MortiseTestSupport", "MortiseCoreTests", "MortiseEngineTests", "MortiseJSONFileTests",
         "MortiseAppendLogTests",
-        "FaultWorkload", "TestSupport", "fault-helper", "mortise-kill", "mortise-relationships", "mortise-soak",
+        "FaultWorkload", "TestSupport", "fault-helper", "mortise-kill", "mortise-live", "mortise-relationships",
+        "mortise-soak",
         "MortiseKills", "ReaderFuzzing", "CustomStore", "PackageSubjects", "mortise-conformance",
         "MortiseConformanceTests",
     ]

@@ -73,7 +73,7 @@ public final class ChangeFeed: Sendable {
     private struct State {
         var followers: [(number: UInt64, place: WeakFollower)] = []
         /// Not reached through their places, whose last release would wait for the lock.
-        var recorders: [(number: UInt64, records: ChangedRecords)] = []
+        var recorders: [(number: UInt64, records: any ChangeRecorder)] = []
         var listeners: [UInt64: @Sendable () -> Void] = [:]
         var next: UInt64 = 0
     }
@@ -111,7 +111,7 @@ public final class ChangeFeed: Sendable {
     }
 
     /// Notes the records that are changed by all whose commit begins from now on. They are there when the post returns.
-    func follow(into records: ChangedRecords) -> Follower {
+    func follow(into records: any ChangeRecorder) -> Follower {
         state.withLock { state in
             let follower = Follower(self, state.next, .records) { _ in }
             state.recorders.append((state.next, records))
@@ -184,7 +184,7 @@ public final class ChangeFeed: Sendable {
             }
             return state.recorders
         }
-        for (_, records) in recorders where records !== own { records.note(changes) }
+        for (_, records) in recorders where own == nil || records !== own { records.note(changes) }
     }
 
     /// Returns when everything that was posted before has been handled. Must not be called by a handler, nor by an observer of

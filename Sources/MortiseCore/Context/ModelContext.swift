@@ -157,8 +157,12 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// whose insertion was refused undoes the request.
     public func delete<T: PersistentModel>(_ model: T) { tracker.deleteNamed(model) }
 
-    /// Follows the delete rules of deleted models. Fetches and saves do this themselves.
-    public func processPendingChanges() { tracker.propagateDeletes() }
+    /// Follows the delete rules of deleted models, and delivers unsaved changes to live results. Fetches and saves do this
+    /// themselves.
+    public func processPendingChanges() {
+        tracker.propagateDeletes()
+        state.live?.deliver()
+    }
 
     /// The model with that identifier, if this context has it in memory; nil otherwise. As everywhere, an identifier may have the name
     /// that its entity had in the version before; see `PersistentModel.originalEntityName`.
@@ -293,6 +297,7 @@ extension ContextState {
 
     func rollback() {
         propagateDeletes()
+        live?.noteRollback()
         defer { forgetAutosave() }
         var drops: [ValueChange] = []
         for model in inserted {
@@ -318,6 +323,7 @@ extension ContextState {
         } catch {
             latch(error)
         }
+        live?.deliver()
     }
 }
 

@@ -20,6 +20,8 @@ public struct ModelState: ~Copyable {
         static let awaitsRules = Flags(rawValue: 16)
         /// In its `deinit`: nothing may retain it any more.
         static let isGoing = Flags(rawValue: 32)
+        /// Has unsaved changes that live results follow.
+        static let isWatched = Flags(rawValue: 64)
     }
 
     /// The table of the model's entity; nil for a model without a context.

@@ -6,6 +6,7 @@ extension ContextState {
         try container.checkOpen()
         try throwLatched()
         propagateDeletes()
+        live?.deliver()
         try throwLatched()
     }
 
@@ -18,12 +19,19 @@ extension ContextState {
     /// - Throws: `ModelContextError.invalidStoredValue` if the new version holds a value that its property's type does
     ///   not know; what reading records throws.
     func refresh(_ session: StoreSession) throws {
-        if let latest = session.latest { return try refresh(session, to: latest) }
-        session.moveOn()
-        if session.following.records.isEmpty { return }
-        try notifications.deferred {
-            if try session.takeInOthersChanges(), !isTakingOver { try unrecorded { try settleSnapshots() } }
+        if let latest = session.latest {
+            try refresh(session, to: latest)
+        } else {
+            session.moveOn()
+            if session.following.records.isEmpty { return }
+            try notifications.deferred {
+                if try session.takeInOthersChanges() {
+                    live?.noteUnknownChanges(of: session)
+                    if !isTakingOver { try unrecorded { try settleSnapshots() } }
+                }
+            }
         }
+        if let live, !isTakingOver { live.deliver() }
     }
 
     /// Moves to a version of a store that is not older than the context's.
@@ -121,6 +129,7 @@ extension ContextState {
             }
         }
         session.move(to: latest)
+        if let live, let previous { live.noteMove(of: session, from: previous, to: latest) }
         if !sources.isEmpty {
             tracker?.changed.forgetValues()
             storedMembers = StoredMembers()

@@ -31,6 +31,7 @@ extension ContextState {
             if isStored {
                 // What failed came after it.
                 savedInPart = true
+                live?.noteSave()
                 postDidSave(saved)
             } else {
                 propagateDeletes()
@@ -43,6 +44,7 @@ extension ContextState {
             saved.note(token, of: session.identifier)
         }
         tracker.forgetUndoneRefusals()
+        live?.noteSave()
         postDidSave(saved)
         return true
     }

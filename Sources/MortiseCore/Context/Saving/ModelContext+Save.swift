@@ -50,6 +50,7 @@ extension ContextState {
             tracker?.journal?.endSave(isDone: true)
         } catch {
             tracker?.journal?.endSave(isDone: false)
+            live?.noteSave()
             // What some of several stores have saved before another failed stays saved.
             if !saved.isEmpty {
                 savedInPart = true
@@ -57,6 +58,7 @@ extension ContextState {
             }
             throw error
         }
+        live?.noteSave()
         postDidSave(saved)
     }
 

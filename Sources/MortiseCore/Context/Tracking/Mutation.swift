@@ -32,7 +32,10 @@ extension ChangeTracker {
             model._modelState.set(value, at: slot)
         case .add(let member):
             if model._table?.isJournaled == true { journal(member, of: model, at: slot, isAdded: true) }
-            if let changes = model._membersOfNew(at: slot) { return changes.add(member) }
+            if let changes = model._membersOfNew(at: slot) {
+                mark(model, at: slot)
+                return changes.add(member)
+            }
             members(of: model, at: slot).add(member)
             noteMembers(of: model, at: slot)
         case .remove(let member):
@@ -44,6 +47,7 @@ extension ChangeTracker {
             guard case .models(let changes)? = model._draft?[slot] else { return }
             if model._table?.isJournaled == true { journal(member, of: model, at: slot, isAdded: true) }
             changes.takeBackRelease(of: member)
+            mark(model, at: slot)
         case .keepMembers: members(of: model, at: slot).keepImplied()
         case .forget:
             guard let draft = model._draft else { return }
@@ -54,6 +58,7 @@ extension ChangeTracker {
             draft.changed.remove(slot)
             draft.released.remove(slot)
             draft.settled.remove(slot)
+            mark(model, at: slot)
         }
     }
 
@@ -64,13 +69,20 @@ extension ChangeTracker {
         model._modelState.set(stored: value, at: slot)
     }
 
-    /// Has the context save a model, if this is its first change. `slot` is what is about to be set, where that is no list.
-    private static func note<Model: PersistentModel>(_ model: Model, at slot: Int? = nil) {
+    /// Has the context save a model, if this is its first change. `isList` says that members are added or removed.
+    private static func note<Model: PersistentModel>(_ model: Model, at slot: Int, isList: Bool = false) {
         guard let table = model._table else { return }
-        if table.isJournaled, let slot { journal(table)?.willSet(model, at: slot, in: table.layout) }
-        guard model._flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted]) else { return }
+        if table.isJournaled, !isList { journal(table)?.willSet(model, at: slot, in: table.layout) }
+        guard model._flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted]) else { return mark(model, at: slot) }
         // Without the context nothing can be saved any more, and holding the model would keep the two alive for ever.
         table.state.tracker?.noteChange(of: model)
+        mark(model, at: slot)
+    }
+
+    /// Has live results look at a model again.
+    @inline(__always)
+    private static func mark<Model: PersistentModel>(_ model: Model, at slot: Int) {
+        if model._flags.contains(.isWatched) { model._table?.state.live?.mark(model, at: slot) }
     }
 
     // Kept out of line: few contexts record what changes.
@@ -89,7 +101,7 @@ extension ChangeTracker {
     private static func members(of model: any PersistentModel, at slot: Int) -> MemberChanges {
         if case .models(let changes)? = model._draft?[slot] { return changes }
         let changes = MemberChanges()
-        note(model)
+        note(model, at: slot, isList: true)
         completeBase(of: model, at: slot)
         model._modelState.set(.models(changes), at: slot)
         return changes
@@ -106,7 +118,7 @@ extension ChangeTracker {
 
     /// The member changes are shared by reference, so the draft has to be told that they changed.
     private static func noteMembers(of model: any PersistentModel, at slot: Int) {
-        note(model)
+        note(model, at: slot, isList: true)
         model._draft?.changed.insert(slot)
         model._draft?.released.remove(slot)
     }

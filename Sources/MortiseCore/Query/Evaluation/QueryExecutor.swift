@@ -95,6 +95,12 @@ struct IdentityOrder {
         isOneTable = records.allSatisfy { $0.table == records[0].table }
     }
 
+    /// The order of records of one table, or of several.
+    init(reader: RecordReader, isOneTable: Bool) {
+        self.reader = reader
+        self.isOneTable = isOneTable
+    }
+
     func precedes(_ a: RecordReference, _ b: RecordReference) -> Bool {
         if a.row < 0 || b.row < 0 {
             // Records that are not stored count down from -1.

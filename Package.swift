@@ -108,7 +108,8 @@ let package = Package(
         .target(
             name: "MortiseSQLite",
             dependencies: [
-                "MortiseCore", "MortiseSQL", .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+                "MortiseCore", "MortiseEngine", "MortiseSQL",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ], path: "Adapters/SQLite", exclude: ["MAPPING.md"]),
         .target(
             name: "Mortise",

@@ -8,6 +8,8 @@ public struct SQLiteError: ClassifiedStoreError, Hashable {
     public enum Fault: Sendable, Hashable {
         /// SQLite reports an error: its extended result code, and its message.
         case engine(code: Int32, message: String)
+        /// Something exists where a new file was to be made.
+        case exists
         /// There is no file.
         case missing
         /// The file is empty, or a database without the tables of a store.
@@ -64,6 +66,7 @@ extension SQLiteError.Fault: CustomStringConvertible {
         switch self {
         case .engine(let code, let message):
             "SQLite reports \"\(message)\" (\(code)). \(Self.wayOut(errorClass))"
+        case .exists: "Something exists at that path. Give another one, or remove it."
         case .missing: "There is no such file. Check the path, or open the store with allowsSave to make it."
         case .notAStore:
             "The file is no store: it is empty, or was made by another program. Check the path, or restore a backup."
@@ -108,6 +111,7 @@ extension SQLiteError.Fault: CustomStringConvertible {
     public var errorClass: StoreErrorClass {
         switch self {
         case .engine(let code, _): Self.errorClass(ofCode: code)
+        case .exists: .alreadyExists
         case .missing: .missing
         case .notAStore, .damagedValue, .damagedMetadata: .damaged
         case .newerFormat, .noSchema, .tooManyColumns, .closed: .usage

@@ -107,15 +107,4 @@ import Testing
         try store.close()
     }
 }
-
-/// A folder that goes with the object.
-final class TemporaryFolder {
-    let url = FileManager.default.temporaryDirectory.appending(path: "sqlite-\(UUID().uuidString)")
-
-    init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    func path(_ name: String) -> String { url.appending(path: name).path(percentEncoded: false) }
-}
 #endif

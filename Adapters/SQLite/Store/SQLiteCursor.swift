@@ -12,7 +12,7 @@ extension SQLiteStore {
             throw error(.misfit("\(plan.query.entity) is not in the schema"))
         }
         if plan.query.order.isEmpty, !plan.appliesLimit || !plan.query.isLimited {
-            return NumberCursor(self, plan, selection)
+            return try NumberCursor(self, plan, selection)
         }
         return try StatementCursor(self, plan, selection)
     }
@@ -24,8 +24,11 @@ private final class NumberCursor: RowCursor {
     private let plan: FetchPlan
     private let selection: PreparedSelection
     private var last: Int64 = 0
+    /// The number of the first record that is inserted after the cursor was made: whoever inserts meanwhile makes it no longer.
+    private let end: Int64
 
-    init(_ store: SQLiteStore, _ plan: FetchPlan, _ selection: PreparedSelection) {
+    init(_ store: SQLiteStore, _ plan: FetchPlan, _ selection: PreparedSelection) throws {
+        end = try store.reading { _, moment in moment.nextNumber }
         self.store = store
         self.plan = plan
         self.selection = selection
@@ -34,9 +37,12 @@ private final class NumberCursor: RowCursor {
     func next(atMost count: Int) throws -> [DefaultSnapshot] {
         if count < 1 { return [] }
         var rows = selection.plan.selection
-        let isNext = SQLExpression.compare(
-            .greater, .column(table: 0, name: TableMapping.Column.id), .value(.integer(last)))
-        rows.condition = rows.condition == .truth(true) ? isNext : .and([rows.condition, isNext])
+        let number = SQLExpression.column(table: 0, name: TableMapping.Column.id)
+        let isNext = [
+            SQLExpression.compare(.greater, number, .value(.integer(last))),
+            .compare(.less, number, .value(.integer(end))),
+        ]
+        rows.condition = .and((rows.condition == .truth(true) ? [] : [rows.condition]) + isNext)
         var text = SQLText("SELECT \(selection.decoding.columns)")
         text.append(rows)
         text.append(" ORDER BY t0.\"id\" LIMIT ")

@@ -42,7 +42,7 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
         StoreCapabilities(conformances: self).union([
             .reopening, .durability, .erase, .batchUpdate, .uniqueness, .referentialIntegrity, .concurrency,
             .recordVersions,
-            .deferredRelationships, .announcements, .closing,
+            .deferredRelationships, .announcements, .closing, .aggregates,
         ])
     }
 
@@ -69,6 +69,7 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
             return (entity, place, column, other)
         }
         following.watch(self, every: configuration.pollInterval)
+        OpenStores.add(self, lastTransaction: opening.lastTransaction)
     }
 
     deinit {
@@ -79,6 +80,7 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
     /// Closes all connections. Later calls throw that the store is closed.
     public func close() throws {
         following.stop()
+        OpenStores.remove(self)
         pool.close()
     }
 

@@ -33,7 +33,7 @@ package final class SelectionPlan: Sendable {
     /// How many values a statement may be given; databases have a limit.
     private static let mostValues = 30_000
     /// How many parts a condition may have.
-    private static let mostParts = 20_000
+    private static let mostParts = 100_000
 
     /// Translates as much of a query as SQL decides in the same way: nothing but the order if it is not to translate conditions. Nil
     /// for an entity that the mapping lacks.

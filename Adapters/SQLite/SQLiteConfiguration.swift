@@ -37,6 +37,8 @@ public struct SQLiteConfiguration: DataStoreConfiguration, Sendable {
     public let walLimit: Int
     /// Entities whose records may be dropped if the schema lacks them, though its version is that of the store.
     public var dropping: [String]
+    /// Whether the store is opened so that nobody else can open it for writing.
+    var isExclusive = false
     /// How often the store looks for saves of other processes, while somebody follows them.
     package var pollInterval: Duration = .milliseconds(200)
 

@@ -18,6 +18,8 @@ public struct SQLiteError: ClassifiedStoreError, Hashable {
         case newerFormat(found: Int, known: Int)
         /// Another process has brought the store to another schema since it was opened.
         case schemaChanged
+        /// The store is open, here or in another process, and was to be opened alone; or it is open alone.
+        case inUse
         /// The store was closed.
         case closed
         /// The configuration has no schema, although a container gives it one.
@@ -74,6 +76,8 @@ extension SQLiteError.Fault: CustomStringConvertible {
             "The store has format \(found), and this program knows formats up to \(known). Use a newer version of the program."
         case .schemaChanged:
             "Another process has brought the store to another schema. Open it again, with the models that it has now."
+        case .inUse:
+            "The store is open elsewhere, or is being migrated. Close it there, or try again when the migration has ended."
         case .closed: "The store is closed. Open it again."
         case .noSchema: "The configuration has no schema. Open the store by a ModelContainer, or set the schema."
         case .tooManyColumns(let table, let count):
@@ -113,6 +117,7 @@ extension SQLiteError.Fault: CustomStringConvertible {
         case .engine(let code, _): Self.errorClass(ofCode: code)
         case .exists: .alreadyExists
         case .missing: .missing
+        case .inUse: .locked
         case .notAStore, .damagedValue, .damagedMetadata: .damaged
         case .newerFormat, .noSchema, .tooManyColumns, .closed: .usage
         case .schemaChanged, .missingTarget, .stillReferred, .notUnique, .misfit, .notEmpty: .conflict

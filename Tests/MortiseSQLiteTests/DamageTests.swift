@@ -39,7 +39,11 @@ import Testing
         }
         #expect(errorClass { _ = try SQLiteStore.open(folder.path("no/store"), entities) } != nil)
         #expect(
-            errorClass { _ = try SQLiteStore.open(folder.path("none"), entities) { $0 = SQLiteConfiguration(path: $0.path, allowsSave: false) } }
+            errorClass {
+                _ = try SQLiteStore.open(folder.path("none"), entities) {
+                    $0 = SQLiteConfiguration(path: $0.path, allowsSave: false)
+                }
+            }
                 == .missing)
         #expect(!FileManager.default.fileExists(atPath: folder.path("none")))
     }
@@ -58,7 +62,10 @@ import Testing
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(folder.path(), entities)
         let records = try store.insert("Item", ["name": .string("a")], ["name": .string("b")])
-        for (column, value) in [("size", "'text'"), ("weight", "'text'"), ("weight", "x'00'"), ("name", "x'ff'"), ("name", "CAST(x'ff' AS TEXT)")] {
+        for (column, value) in [
+            ("size", "'text'"), ("weight", "'text'"), ("weight", "x'00'"), ("name", "x'ff'"),
+            ("name", "CAST(x'ff' AS TEXT)"),
+        ] {
             try store.pool.writing { try $0.run("UPDATE Item SET \(column) = \(value) WHERE id = 1") }
             let error = #expect(throws: SQLiteError.self) { try store.records(StoreQuery("Item")) }
             #expect(error?.errorClass == .damaged)
@@ -91,7 +98,8 @@ import Testing
             try connection.run("PRAGMA max_page_count = \(pages)")
         }
         let large = StoredValue.string(String(repeating: "x", count: 100_000))
-        #expect(errorClass { _ = try store.insert("Item", ["name": .string("b")], ["name": large]) } == .failedInputOutput)
+        #expect(
+            errorClass { _ = try store.insert("Item", ["name": .string("b")], ["name": large]) } == .failedInputOutput)
         #expect(try store.values("Item", "name").map(\.description) == ["\"a\""])
         try store.pool.writing { try $0.run("PRAGMA max_page_count = 1000000") }
         try store.insert("Item", ["name": large])

@@ -12,10 +12,14 @@ import Testing
         let folder = try TemporaryFolder()
         let long = String(repeating: "n", count: 66)
         let names = [
-            "name", "Name", "NAME", "select", "rowid", "oid", "_rowid_", "id", "ent", "rv", "x__raw", "a\"b", "a'b", "😀",
+            "name", "Name", "NAME", "select", "rowid", "oid", "_rowid_", "id", "ent", "rv", "x__raw", "a\"b", "a'b",
+            "😀",
             "a\0b", long + "ab", long + "cd", "é", "e\u{301}x", "sqlite_master", "mortise_store", "value",
         ]
-        let entities = [entity("order", names.map { ($0, .string) }), entity("Order", [("x", .int64)]), entity("mortise_store", [("x", .int64)])]
+        let entities = [
+            entity("order", names.map { ($0, .string) }), entity("Order", [("x", .int64)]),
+            entity("mortise_store", [("x", .int64)]),
+        ]
         let store = try SQLiteStore.open(folder.path(), entities)
         let values = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, StoredValue.string("v\($0)")) })
         try store.insert("order", values)
@@ -26,7 +30,8 @@ import Testing
         let found = try #require(try again.records(StoreQuery("order")).first)
         for (place, name) in names.enumerated() {
             #expect(found[property: name] == .string("v\(place)"), "\(name)")
-            let condition = QueryExpression.compare(.equal, again.property("order", name), .constant(.string("v\(place)")))
+            let condition = QueryExpression.compare(
+                .equal, again.property("order", name), .constant(.string("v\(place)")))
             #expect(try again.records(StoreQuery("order", conjuncts: [condition])).count == 1, "\(name)")
         }
         #expect(try again.values("Order", "x") == [.integer(1)])
@@ -46,7 +51,8 @@ import Testing
     @Test func constantsDoNotChangeTheText() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(
-            folder.path(), [entity("Item", [("size", .int64), ("name", .string), ("weight", .double)], indexed: ["size"])])
+            folder.path(),
+            [entity("Item", [("size", .int64), ("name", .string), ("weight", .double)], indexed: ["size"])])
         try store.insert("Item", ["size": .integer(1), "name": .string("a")])
         func ask(_ number: Int64) throws {
             let conditions: [QueryExpression] = [
@@ -97,7 +103,9 @@ import Testing
         for depth in [4, 8, 12, 16, 60, 300] {
             var mixed = equal(3)
             for number in 0..<depth {
-                mixed = number % 2 == 0 ? .or([equal(4), mixed]) : .and([.compare(.less, size, .constant(.integer(10))), mixed])
+                mixed =
+                    number % 2 == 0
+                    ? .or([equal(4), mixed]) : .and([.compare(.less, size, .constant(.integer(10))), mixed])
             }
             try check(mixed, [3, 4], mustBeExact: depth < 8, "alternating \(depth)")
         }
@@ -112,7 +120,8 @@ import Testing
             folder.path(), [entity("Item", [("weight", .double), ("name", .string)], unique: [["weight"], ["name"]])])
         try store.insert("Item", ["weight": .double(0)])
         #expect(throws: RecordsSuperseded.self) { try store.insert("Item", ["weight": .double(-0.0)]) }
-        try store.insert("Item", ["weight": .double(.nan)], ["weight": .double(.nan)], ["weight": .null], ["weight": .null])
+        try store.insert(
+            "Item", ["weight": .double(.nan)], ["weight": .double(.nan)], ["weight": .null], ["weight": .null])
         try store.insert("Item", ["name": .string("\u{e9}")])
         #expect(throws: RecordsSuperseded.self) { try store.insert("Item", ["name": .string("e\u{301}")]) }
         #expect(try store.records(StoreQuery("Item")).count == 6)

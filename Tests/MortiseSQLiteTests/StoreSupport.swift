@@ -43,7 +43,8 @@ extension SQLiteStore {
         let layout = mapping.entities[entity]?.layout ?? .empty(entity)
         return DefaultSnapshot(
             persistentIdentifier: record ?? .temporary(entityName: entity), layout: layout,
-            values: ContiguousArray(layout.slots.map { values[$0.name] ?? ($0.role.isToMany ? .identifiers([]) : .null) }))
+            values: ContiguousArray(
+                layout.slots.map { values[$0.name] ?? ($0.role.isToMany ? .identifiers([]) : .null) }))
     }
 
     @discardableResult

@@ -32,13 +32,14 @@ extension SQLiteConfiguration: SelfDescribingConfiguration {
     /// The file and its log, as far as they exist.
     /// - Throws: nothing.
     public func storeFiles() throws -> [StoreFile] {
-        [("", "database"), ("-wal", "write-ahead log"), ("-shm", "index of the log")].compactMap { suffix, role in
-            let file = path + suffix
-            guard let attributes = try? FileManager.default.attributesOfItem(atPath: file),
-                let size = attributes[.size] as? NSNumber
-            else { return nil }
-            return StoreFile(path: file, role: role, bytes: size.int64Value)
-        }
+        [("", "database"), ("-wal", "write-ahead log"), ("-shm", "index of the log"), (OpeningLock.suffix, "lock")]
+            .compactMap { suffix, role in
+                let file = path + suffix
+                guard let attributes = try? FileManager.default.attributesOfItem(atPath: file),
+                    let size = attributes[.size] as? NSNumber
+                else { return nil }
+                return StoreFile(path: file, role: role, bytes: size.int64Value)
+            }
     }
 
     /// The room in the folder of the file.

@@ -26,7 +26,8 @@ extension SQLiteConfiguration: MaintainableConfiguration {
             try connection.run("PRAGMA foreign_key_check") { row in
                 guard report.problems.count < 200 else { return }
                 report.problems.append(
-                    "record \(row.integer(1)) of \(row.text(0) ?? "a table") refers to a missing one of \(row.text(2) ?? "another")")
+                    "record \(row.integer(1)) of \(row.text(0) ?? "a table") refers to a missing one of \(row.text(2) ?? "another")"
+                )
             }
         } catch let error as SQLiteError {
             report.problems.append(error.fault.description)
@@ -39,9 +40,12 @@ extension SQLiteConfiguration: MaintainableConfiguration {
                 try connection.run("SELECT \(decoding.columns) FROM \(SQLName.quoted(name)) t0") { row in
                     count += 1
                     // Records of entities that the schema lacks are not of this program.
-                    guard mapping.byNumber[Int(clamping: row.integer(1))] != nil || mapping.catalog.entities.allSatisfy({
-                        $0.number != Int(clamping: row.integer(1))
-                    }) else { return }
+                    guard
+                        mapping.byNumber[Int(clamping: row.integer(1))] != nil
+                            || mapping.catalog.entities.allSatisfy({
+                                $0.number != Int(clamping: row.integer(1))
+                            })
+                    else { return }
                     do {
                         _ = try decoding.record(row, store: metadata.identifier, path: path)
                     } catch let error as SQLiteError where report.problems.count < 200 {

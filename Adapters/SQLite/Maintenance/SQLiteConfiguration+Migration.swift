@@ -14,6 +14,13 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
     /// The same store, without a lock.
     public var readingOnly: SQLiteConfiguration { readOnly() }
 
+    /// The same store, opened alone.
+    public var exclusive: SQLiteConfiguration {
+        var copy = self
+        copy.isExclusive = true
+        return copy
+    }
+
     private var siblingPath: String { path + ".migrating" }
 
     /// A store beside this one.
@@ -85,7 +92,7 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
     public func discard(_ sibling: SQLiteConfiguration) { remove(sibling.path) }
 
     private func remove(_ path: String) {
-        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+        for suffix in ["", "-wal", "-shm", "-journal", OpeningLock.suffix] { unlink(path + suffix) }
     }
 }
 #endif

@@ -10,6 +10,8 @@ struct SQLiteOpening {
     let mapping: TableMapping
     let pool: ConnectionPool
     let lastTransaction: Int64
+    /// Nil for a store that is open for reading only.
+    let lock: OpeningLock?
 
     init(
         _ configuration: SQLiteConfiguration, _ schema: StoredSchema, _ plan: (any SchemaMigrationPlan.Type)?
@@ -19,6 +21,7 @@ struct SQLiteOpening {
             guard configuration.allowsSave else { throw SQLiteError(path, .missing) }
             try Self.create(path)
         }
+        lock = try configuration.allowsSave ? OpeningLock(path, isExclusive: configuration.isExclusive) : nil
         let connection = try SQLiteConnection(
             path, configuration.allowsSave ? .readWrite : .readOnly, busyTimeout: configuration.busyTimeout)
         do {

@@ -62,7 +62,8 @@ extension SQLiteStore {
         _ source: AggregateColumns.Source, in row: SQLiteStatement, _ connection: SQLiteConnection
     ) throws -> StoredValue {
         func damaged() -> SQLiteError {
-            error(.damagedValue(record: "a record", property: source.name, found: row.value(source.main)?.sort ?? "text"))
+            error(
+                .damagedValue(record: "a record", property: source.name, found: row.value(source.main)?.sort ?? "text"))
         }
         switch source.content {
         case .attribute(let columns):
@@ -140,7 +141,9 @@ extension SQLiteStore {
                     keys: try columns.keys.enumerated().map { number, key in
                         guard case .attribute(let attribute) = key.content, let main = row.value(Int32(number)),
                             let value = attribute.value(main, .null)
-                        else { throw error(.damagedValue(record: "a record", property: key.name, found: "another value")) }
+                        else {
+                            throw error(.damagedValue(record: "a record", property: key.name, found: "another value"))
+                        }
                         return value
                     }, values: values))
         }

@@ -32,6 +32,7 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
     let schemaNumber: Int64
     let pool: ConnectionPool
     let following: SQLiteFollowing
+    private let lock: OpeningLock?
     /// The lists that are kept, each with the entity that declares it.
     let linkSlots: [(owner: TableMapping.Entity, place: Int)]
     /// The references, each with the entity that declares it.
@@ -57,6 +58,7 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
         schemaNumber = opening.metadata.schemaNumber
         mapping = opening.mapping
         pool = opening.pool
+        lock = opening.lock
         following = SQLiteFollowing(opening.lastTransaction)
         let slots = opening.mapping.entities.values.sorted { $0.number < $1.number }.flatMap { entity in
             entity.slots.indices.filter { entity.slots[$0].slot.declaringEntity == entity.name }.map { (entity, $0) }
@@ -82,6 +84,7 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
         following.stop()
         OpenStores.remove(self)
         pool.close()
+        lock?.release()
     }
 
     /// Whether the file can be read, and is still the one that was opened.

@@ -201,7 +201,7 @@ let package = Package(
             name: "MortiseCoreTests",
             dependencies: [
                 "FaultWorkload", "TestSupport", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog", "MortiseTestSupport",
+                "MortiseAppendLog", "MortiseTestSupport", sqlite,
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

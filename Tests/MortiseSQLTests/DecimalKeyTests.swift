@@ -17,7 +17,7 @@ import Testing
             let number = Decimal(string: digits) ?? 0
             var scaled = number
             var result = Decimal()
-            NSDecimalMultiplyByPowerOf10(&result, &scaled, Int16(numbers.below(60) - 40), .plain)
+            _ = NSDecimalMultiplyByPowerOf10(&result, &scaled, Int16(numbers.below(60) - 40), .plain)
             return result
         }
         func key(_ number: Decimal) throws -> Data {

@@ -99,6 +99,8 @@ import Testing
                         guard let read = try store.records(StoreQuery("Item")).first,
                             case .integer(let size)? = read[property: "size"]
                         else { return }
+                        // The others come in between.
+                        for _ in 0..<3 { _ = try store.records(StoreQuery("Item")) }
                         try store.update(record, ["size": .integer(size + 1)], version: read.recordVersion)
                         break
                     } catch is RecordsSuperseded {

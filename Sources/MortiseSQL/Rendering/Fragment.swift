@@ -36,6 +36,33 @@ package struct Fragment: Sendable, Hashable {
         if parts.contains(where: \.isUnknown) { return .unknown }
         let left = parts.filter { $0.sql != .truth(false) }
         if left.isEmpty { return .truth(false) }
-        return Fragment(left.count == 1 ? left[0].sql : .or(left.map(\.sql)), isExact: left.allSatisfy(\.isExact))
+        let ways = gathered(left.map(\.sql))
+        return Fragment(ways.count == 1 ? ways[0] : .or(ways), isExact: left.allSatisfy(\.isExact))
+    }
+
+    /// Alternatives with those that compare one value with constants as one list: what a database does with thousands of them takes
+    /// time by their square.
+    private static func gathered(_ parts: [SQLExpression]) -> [SQLExpression] {
+        if parts.count < 9 { return parts }
+        var places: [SQLExpression: Int] = [:]
+        var lists: [Int: [SQLValue]] = [:]
+        var ways: [SQLExpression] = []
+        for part in parts {
+            guard case .compare(.equal, let side, .value(let value)) = part, !value.isNull else {
+                ways.append(part)
+                continue
+            }
+            if let place = places[side] {
+                lists[place, default: []].append(value)
+            } else {
+                places[side] = ways.count
+                lists[ways.count] = [value]
+                ways.append(part)
+            }
+        }
+        for (side, place) in places {
+            if let values = lists[place], values.count > 1 { ways[place] = .isIn(side, values) }
+        }
+        return ways
     }
 }

@@ -34,6 +34,8 @@ package final class SelectionPlan: Sendable {
     private static let mostValues = 30_000
     /// How many parts a condition may have.
     private static let mostParts = 100_000
+    /// How many values a condition may have that are in no list.
+    private static let mostSingle = 2_000
 
     /// Translates as much of a query as SQL decides in the same way: nothing but the order if it is not to translate conditions. Nil
     /// for an entity that the mapping lacks.
@@ -55,6 +57,8 @@ package final class SelectionPlan: Sendable {
             let fragment = translator.condition(conjunct.expression)
             let size = fragment.sql.size
             if fragment.isUnknown || size.values > room || size.parts > Self.mostParts { continue }
+            // A database takes time by the square of these.
+            if size.single > Self.mostSingle { continue }
             room -= size.values
             claims[conjunct.id] = fragment.isExact ? .exact : .superset
             if fragment.sql == .truth(true) { continue }
@@ -140,20 +144,22 @@ extension Translator {
 }
 
 extension SQLExpression {
-    /// How many values and parts the expression has.
-    var size: (values: Int, parts: Int) {
-        var (values, parts) = (0, 0)
+    /// How many values the expression has, how many of them are in no list, and how many parts.
+    var size: (values: Int, single: Int, parts: Int) {
+        var (values, single, parts) = (0, 0, 0)
         var pending = [self]
         while let next = pending.popLast() {
             parts += 1
             switch next {
-            case .value: values += 1
+            case .value:
+                values += 1
+                single += 1
             case .isIn(_, let list), .isNotIn(_, let list): values += 2 * list.count
             default: break
             }
             pending += next.children
         }
-        return (values, parts)
+        return (values, single, parts)
     }
 
     private var children: [SQLExpression] {

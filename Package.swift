@@ -6,6 +6,7 @@ let argumentParser: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"]))
 let serviceLifecycle: Target.Dependency = .product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
+let sqlite: Target.Dependency = .target(name: "MortiseSQLite", condition: .when(traits: ["SQLite"]))
 let metrics: Target.Dependency = .product(
     name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
 
@@ -16,6 +17,7 @@ let package = Package(
         .library(name: "Mortise", targets: ["Mortise"]),
         .library(name: "MortiseCore", targets: ["MortiseCore"]),
         .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
+        .library(name: "MortiseSQLite", targets: ["MortiseSQLite"]),
         .library(name: "MortiseConformance", targets: ["MortiseConformance"]),
         .library(name: "MortiseTestSupport", targets: ["MortiseTestSupport"]),
         .library(name: "MortiseCommands", targets: ["MortiseCommands"]),
@@ -59,6 +61,10 @@ let package = Package(
             name: "RemoteStore",
             description: "The sample of a store behind an HTTP service, which needs a server library."),
         .trait(
+            name: "SQLite",
+            description:
+                "The library MortiseSQLite: stores on files of SQLite, sqlite:PATH. Needs libsqlite3-dev on Linux."),
+        .trait(
             name: "SQLiteStore",
             description: "The sample of a store on SQLite. Needs libsqlite3-dev on Linux."),
     ],
@@ -96,11 +102,20 @@ let package = Package(
         .target(
             name: "MortiseAppendLog", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/AppendLog",
             exclude: ["CHECKPOINT.md", "FORMAT.md", "PROTOCOLS.md"]),
+        // The library of the system, for the stores on SQLite; nothing is compiled for it without one of their traits.
+        .systemLibrary(name: "CSQLite", path: "Sources/CSQLite"),
+        .target(name: "MortiseSQL", dependencies: ["MortiseCore"]),
+        .target(
+            name: "MortiseSQLite",
+            dependencies: [
+                "MortiseCore", "MortiseEngine", "MortiseSQL",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ], path: "Adapters/SQLite", exclude: ["MAPPING.md"]),
         .target(
             name: "Mortise",
             dependencies: [
                 "MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog", .product(name: "Logging", package: "swift-log"),
+                "MortiseAppendLog", sqlite, .product(name: "Logging", package: "swift-log"),
             ]),
         .target(name: "SwiftData", dependencies: ["Mortise"]),
         .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
@@ -119,7 +134,7 @@ let package = Package(
             name: "MortiseProgram",
             dependencies: [
                 "MortiseCommands", "MortiseConfiguration", "MortiseCore", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog", "MissingTrait",
+                "MortiseAppendLog", "MissingTrait", sqlite,
             ]),
         // For programs alone: no app builds it.
         .target(name: "MissingTrait"),
@@ -127,7 +142,7 @@ let package = Package(
             name: "PackageSubjects",
             dependencies: [
                 "MortiseConformance", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
-                "MortiseTestSupport", "CustomStore",
+                "MortiseTestSupport", "CustomStore", sqlite,
             ], path: "Tests/Conformance/Subjects"),
         .executableTarget(
             name: "mortise-conformance", dependencies: ["PackageSubjects", "MortiseConformance"],
@@ -172,7 +187,6 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["RemoteStore"])),
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Samples/RemoteStore"),
-        .systemLibrary(name: "CSQLite", path: "Samples/SQLiteStore/CSQLite"),
         .target(
             name: "SQLiteStore",
             dependencies: ["MortiseCore", .target(name: "CSQLite", condition: .when(traits: ["SQLiteStore"]))],
@@ -187,7 +201,7 @@ let package = Package(
             name: "MortiseCoreTests",
             dependencies: [
                 "FaultWorkload", "TestSupport", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog", "MortiseTestSupport",
+                "MortiseAppendLog", "MortiseTestSupport", sqlite,
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -219,6 +233,16 @@ let package = Package(
             dependencies: [
                 "MortiseConformance", "MortiseCore", "MortiseInMemory", "PackageSubjects", "CustomStore",
                 "mortise-conformance",
+            ]),
+        // Random records and conditions for every database.
+        .target(name: "SQLSupport", dependencies: ["MortiseCore", "TestSupport"], path: "Tests/SQLSupport"),
+        .testTarget(
+            name: "MortiseSQLTests", dependencies: ["MortiseCore", "MortiseSQL", "SQLSupport", "TestSupport"]),
+        .testTarget(
+            name: "MortiseSQLiteTests",
+            dependencies: [
+                "MortiseCore", "MortiseSQL", "MortiseSQLite", "SQLSupport", "TestSupport",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ]),
         .testTarget(
             name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients", "Compatibility", "Probes"]),

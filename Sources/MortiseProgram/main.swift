@@ -5,10 +5,17 @@ import MortiseConfiguration
 import MortiseCore
 import MortiseInMemory
 import MortiseJSONFile
+#if SQLite
+import MortiseSQLite
+#endif
 
-let registry = StoreRegistry(.memory, .json, .log)
-let settings = ToolSettings { name in try StoreSettings.standard(arguments: []).url(named: name, registry: registry) }
-MortiseTool(registry: registry, settings: settings, version: "mortise 0.1.0-dev").run()
+var registry = StoreRegistry(.memory, .json, .log)
+#if SQLite
+registry.register(.sqlite)
+#endif
+let stores = registry
+let settings = ToolSettings { name in try StoreSettings.standard(arguments: []).url(named: name, registry: stores) }
+MortiseTool(registry: stores, settings: settings, version: "mortise 0.1.0-dev").run()
 #else
 import MissingTrait
 

@@ -48,7 +48,7 @@ struct MutantPackage {
                 .executableTarget(
                     name: "custom-store", dependencies: ["CustomStore", "MortiseConformance"],
                     path: "Samples/CustomStore/Program"),
-                .systemLibrary(name: "CSQLite", path: "Samples/SQLiteStore/CSQLite"),
+                .systemLibrary(name: "CSQLite", path: "Sources/CSQLite"),
                 .target(
                     name: "SQLiteStore", dependencies: ["MortiseCore", "CSQLite"], path: "Samples/SQLiteStore/Store",
                     swiftSettings: sqlite),
@@ -82,7 +82,7 @@ struct MutantPackage {
     /// Copies what is built and leaves files alone that are as they should be, so that they are not compiled again.
     func copyKit() throws {
         try write(Self.manifest, to: "Package.swift")
-        for path in ["CMortisePlatform", "MortiseCore", "MortiseEngine", "MortiseConformance"] {
+        for path in ["CMortisePlatform", "CSQLite", "MortiseCore", "MortiseEngine", "MortiseConformance"] {
             try copy("Sources/\(path)")
         }
         for store in SampleStore.all { try copy(store.folder, leavingOut: "Store/") }

@@ -5,6 +5,9 @@ public import MortiseConformance
 import MortiseEngine
 import MortiseInMemory
 import MortiseJSONFile
+#if SQLite
+import MortiseSQLite
+#endif
 import Synchronization
 import MortiseTestSupport
 
@@ -13,7 +16,13 @@ public enum PackageSubjects {
     /// In memory, and the file stores on a simulated disk that can be made to fail.
     public static let simulated: [ConformanceSubject] = [memory, storage, json, log]
     /// The file stores on the real disk, where processes can be killed.
-    public static let onDisk: [ConformanceSubject] = [jsonOnDisk(), logOnDisk(), csv]
+    public static let onDisk: [ConformanceSubject] = {
+        #if SQLite
+        [jsonOnDisk(), logOnDisk(), csv, sqliteOnDisk()]
+        #else
+        [jsonOnDisk(), logOnDisk(), csv]
+        #endif
+    }()
     public static let all = simulated + onDisk
 
     public static let memory = ConformanceSubject("InMemory") { SubjectStorage(open: { InMemoryConfiguration() }) }
@@ -48,6 +57,12 @@ public enum PackageSubjects {
         onDisk(name, base) { AppendLogConfiguration("store", path: path($0, "store.log")) }
     }
 
+    #if SQLite
+    public static func sqliteOnDisk(_ name: String = "SQLite on disk", in base: URL? = nil) -> ConformanceSubject {
+        onDisk(name, base) { SQLiteConfiguration("store", path: path($0, "store.sqlite")) }
+    }
+    #endif
+
     private static func onDisk(
         _ name: String, _ base: URL?, _ configuration: @escaping @Sendable (URL) throws -> any DataStoreConfiguration
     ) -> ConformanceSubject {
@@ -59,11 +74,17 @@ public enum PackageSubjects {
     }
 
     /// By the scheme of a store URL; what follows the colon is the folder in which storages are made.
-    public static let stores: [String: @Sendable (String) throws -> ConformanceSubject] = [
-        "memory": { _ in memory },
-        "json": { jsonOnDisk("json:\($0)", in: folder($0)) },
-        "log": { logOnDisk("log:\($0)", in: folder($0)) },
-    ]
+    public static let stores: [String: @Sendable (String) throws -> ConformanceSubject] = {
+        var stores: [String: @Sendable (String) throws -> ConformanceSubject] = [
+            "memory": { _ in memory },
+            "json": { jsonOnDisk("json:\($0)", in: folder($0)) },
+            "log": { logOnDisk("log:\($0)", in: folder($0)) },
+        ]
+        #if SQLite
+        stores["sqlite"] = { sqliteOnDisk("sqlite:\($0)", in: folder($0)) }
+        #endif
+        return stores
+    }()
 
     private static func folder(_ path: String) -> URL? { path.isEmpty ? nil : URL(fileURLWithPath: path) }
 }

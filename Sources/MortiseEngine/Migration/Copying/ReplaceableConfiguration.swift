@@ -46,6 +46,10 @@ public protocol ReplaceableConfiguration: MigratableConfiguration {
     /// program has left there. Its saves throw. A store that takes no lock when it is opened, and writes nothing, is its own.
     var readingOnly: Self { get }
 
+    /// The same store, opened so that nobody else opens it for writing until it is closed: its opening throws where somebody has it open.
+    /// The default is the configuration itself, for stores whose openings are exclusive anyway.
+    var exclusive: Self { get }
+
     /// Removes the store of a sibling, which is closed, after a migration that came to nothing. Never called after
     /// `replace(with:keepingCopy:)` was, whatever came of that. The next `sibling()` does it, too.
     func discard(_ sibling: Self)
@@ -56,6 +60,8 @@ extension ReplaceableConfiguration {
     public var allowsMigration: Bool { true }
     /// False: the store is migrated also where no stage has code.
     public var adaptsWhenOpened: Bool { false }
+    /// The configuration itself.
+    public var exclusive: Self { self }
     /// Does nothing: what is left is removed when it is in the way.
     public func discard(_ sibling: Self) {}
 
@@ -66,7 +72,7 @@ extension ReplaceableConfiguration {
     /// Opens the store, to copy it.
     /// - Throws: as `beginMigration()`; `MigrationError.classNeeded`.
     public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
-        try CopyingMigration(of: self, request, isPreview: false)
+        try CopyingMigration(of: exclusive, request, isPreview: false)
     }
 
     /// Opens `readingOnly` to look at it. Another program may use the store meanwhile.

@@ -1,0 +1,87 @@
+#if SQLite
+import Foundation
+import MortiseSQL
+import Synchronization
+
+/// The connections of one open store: one that writes, and as many as are needed at a time that read.
+final class ConnectionPool: @unchecked Sendable {
+    // @unchecked: a connection is in one place at a time: among the idle ones under a lock, or with the thread that took it.
+    let path: String
+    private let busyTimeout: Duration
+    private let cacheBytes: Int
+    private let mostIdle: Int
+    private let writeLock = NSRecursiveLock()
+    private var writer: SQLiteConnection?
+    private struct Readers {
+        var idle: [SQLiteConnection] = []
+        var isClosed = false
+    }
+    private let lock = NSLock()
+    private var readers = Readers()
+
+    /// Without a writer for a store that is open for reading only.
+    init(_ path: String, writer: SQLiteConnection?, busyTimeout: Duration, cacheBytes: Int, readers: Int) {
+        self.path = path
+        self.writer = writer
+        self.busyTimeout = busyTimeout
+        self.cacheBytes = cacheBytes
+        mostIdle = readers
+    }
+
+    /// A connection that reads; give it back by `put(_:)`.
+    func take() throws -> SQLiteConnection {
+        let found: SQLiteConnection? = try lock.withLock {
+            if readers.isClosed { throw SQLiteError(path, .closed) }
+            return readers.idle.popLast()
+        }
+        if let found { return found }
+        let connection = try SQLiteConnection(path, .readOnly, busyTimeout: busyTimeout)
+        try connection.run("PRAGMA query_only = ON")
+        try connection.run("PRAGMA cache_size = -\(cacheBytes / 1_024)")
+        return connection
+    }
+
+    func put(_ connection: SQLiteConnection) {
+        let isKept = lock.withLock {
+            if readers.isClosed || readers.idle.count >= mostIdle { return false }
+            readers.idle.append(connection)
+            return true
+        }
+        if !isKept { connection.close() }
+    }
+
+    /// Reads with one of the connections.
+    func reading<R>(_ body: (SQLiteConnection) throws -> R) throws -> R {
+        let connection = try take()
+        do {
+            let result = try body(connection)
+            put(connection)
+            return result
+        } catch {
+            put(connection)
+            throw error
+        }
+    }
+
+    /// Writes with the one connection that does, one thread at a time.
+    func writing<R>(_ body: (SQLiteConnection) throws -> R) throws -> R {
+        writeLock.lock()
+        defer { writeLock.unlock() }
+        guard let writer else { throw SQLiteError(path, .closed) }
+        return try body(writer)
+    }
+
+    func close() {
+        let idle = lock.withLock {
+            readers.isClosed = true
+            defer { readers.idle = [] }
+            return readers.idle
+        }
+        for connection in idle { connection.close() }
+        writeLock.lock()
+        writer?.close()
+        writer = nil
+        writeLock.unlock()
+    }
+}
+#endif

@@ -1,0 +1,161 @@
+#if SQLite
+import Foundation
+public import MortiseCore
+import MortiseSQL
+
+extension SQLiteConfiguration: MaintainableConfiguration {
+    /// Verifying, compacting, backing up while others write, and restoring.
+    public var maintenance: Set<MaintenanceOperation> { [.verify, .compact, .backUp, .restore] }
+
+    private func connection(_ mode: SQLiteConnection.Mode = .readOnly) throws -> SQLiteConnection {
+        guard SQLiteOpening.exists(path) else { throw SQLiteError(path, .missing) }
+        return try SQLiteConnection(path, mode, busyTimeout: busyTimeout)
+    }
+
+    /// Checks all pages and indexes, all references, and all values.
+    /// - Throws: `SQLiteError` for a file that cannot be read at all.
+    public func verifyStore() throws -> MaintenanceReport {
+        let connection = try connection()
+        defer { connection.close() }
+        let metadata = try StoreMetadata(connection)
+        var report = MaintenanceReport()
+        do {
+            try connection.run("PRAGMA integrity_check(100)") { row in
+                if let text = row.text(0), text != "ok" { report.problems.append(text) }
+            }
+            try connection.run("PRAGMA foreign_key_check") { row in
+                guard report.problems.count < 200 else { return }
+                report.problems.append(
+                    "record \(row.integer(1)) of \(row.text(0) ?? "a table") refers to a missing one of \(row.text(2) ?? "another")"
+                )
+            }
+        } catch let error as SQLiteError {
+            report.problems.append(error.fault.description)
+        }
+        let mapping = TableMapping(metadata.schema, metadata.catalog)
+        var count: Int64 = 0
+        for (name, entities) in mapping.tables {
+            let decoding = RecordDecoding(entities.map(\.number), mapping)
+            do {
+                try connection.run("SELECT \(decoding.columns) FROM \(SQLName.quoted(name)) t0") { row in
+                    count += 1
+                    // Records of entities that the schema lacks are not of this program.
+                    guard
+                        mapping.byNumber[Int(clamping: row.integer(1))] != nil
+                            || mapping.catalog.entities.allSatisfy({
+                                $0.number != Int(clamping: row.integer(1))
+                            })
+                    else { return }
+                    do {
+                        _ = try decoding.record(row, store: metadata.identifier, path: path)
+                    } catch let error as SQLiteError where report.problems.count < 200 {
+                        report.problems.append(error.fault.description)
+                    }
+                }
+            } catch let error as SQLiteError {
+                report.problems.append("\(name): \(error.fault)")
+            }
+        }
+        report.figures = [
+            .init("records", count), .init("bytes", try storeFiles().reduce(0) { $0 + $1.bytes }),
+        ]
+        return report
+    }
+
+    /// Gives the space of deleted records back. Nobody may write meanwhile.
+    /// - Throws: `SQLiteError`.
+    public func compactStore() throws -> MaintenanceReport {
+        let before = try storeFiles().reduce(0) { $0 + $1.bytes }
+        let connection = try connection(.readWrite)
+        _ = try StoreMetadata(connection)
+        defer { connection.close() }
+        try connection.run("VACUUM")
+        try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        return MaintenanceReport(figures: [
+            .init("bytes before", before), .init("bytes after", try storeFiles().reduce(0) { $0 + $1.bytes }),
+        ])
+    }
+
+    /// Copies the file as of one moment, while others read and write it.
+    /// - Throws: `SQLiteError`, also if something exists at the path.
+    public func backUpStore(to path: String) throws -> MaintenanceReport {
+        let connection = try connection()
+        defer { connection.close() }
+        _ = try StoreMetadata(connection)
+        try DatabaseCopy.write(connection, to: path)
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
+        return MaintenanceReport(figures: [.init("bytes", size?.int64Value ?? 0)])
+    }
+
+    /// Puts a backup in the store's place, in one transaction.
+    /// - Throws: `RestoreError`; `SQLiteError`; what `ready` throws.
+    public func restoreStore(
+        from path: String, replacing: Bool, whenReady ready: () throws -> Void
+    ) throws -> MaintenanceReport {
+        var backup = self
+        guard allowsSave else { throw RestoreError.readOnly(store: name) }
+        guard SQLiteOpening.exists(path) else { throw RestoreError.noBackup(store: name, path: path) }
+        backup = SQLiteConfiguration(name, path: path, allowsSave: false, busyTimeout: busyTimeout)
+        let report: MaintenanceReport
+        let source: SQLiteConnection
+        let metadata: StoreMetadata
+        do {
+            report = try backup.verifyStore()
+            source = try SQLiteConnection(path, .readOnly, busyTimeout: busyTimeout)
+            metadata = try StoreMetadata(source)
+        } catch let error as SQLiteError {
+            throw RestoreError.damagedBackup(path: path, reason: "\(error.fault)")
+        }
+        defer { source.close() }
+        guard SQLiteOpening.exists(self.path) else {
+            try ready()
+            try DatabaseCopy.write(source, to: self.path)
+            return report
+        }
+        if !replacing { throw RestoreError.storeExists(location: self.path) }
+        let target: SQLiteConnection
+        do {
+            target = try connection(.readWrite)
+            let found = try StoreMetadata(target)
+            if found.identifier != metadata.identifier {
+                target.close()
+                throw RestoreError.otherStore(
+                    location: self.path, found: found.identifier, backup: metadata.identifier)
+            }
+        } catch let error as SQLiteError where error.errorClass == .damaged {
+            // What cannot be read is replaced as a file: a copy is made beside it, and takes its name.
+            let new = "\(self.path).\(UUID().uuidString).new"
+            try DatabaseCopy.write(source, to: new)
+            do {
+                try ready()
+            } catch {
+                unlink(new)
+                throw error
+            }
+            for suffix in ["-wal", "-shm"] { unlink(self.path + suffix) }
+            guard rename(new, self.path) == 0 else { throw error }
+            return report
+        }
+        defer { target.close() }
+        try DatabaseCopy.copy(source, into: target, check: ready)
+        return report
+    }
+}
+
+extension SQLiteStore {
+    /// Writes the log into the file, and gives the space of deleted records back to the system.
+    /// - Throws: `SQLiteError`.
+    public func compactStore() throws -> MaintenanceReport? {
+        try pool.writing { connection in
+            _ = try check(connection)
+            let before = try configuration.storeFiles().reduce(0) { $0 + $1.bytes }
+            try connection.run("VACUUM")
+            try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            return MaintenanceReport(figures: [
+                .init("bytes before", before),
+                .init("bytes after", try configuration.storeFiles().reduce(0) { $0 + $1.bytes }),
+            ])
+        }
+    }
+}
+#endif

@@ -1,0 +1,37 @@
+#if SQLite
+import CSQLite
+import Foundation
+import Synchronization
+
+/// A lock that each opening for writing holds together with others, and a migration alone: of a file beside the store's own, since
+/// SQLite loses its locks of a file that anybody else in the process closes. The system releases it when the process ends.
+final class OpeningLock: Sendable {
+    /// What the lock's file has after the name of the store's.
+    static let suffix = "-lock"
+
+    private let file: Mutex<Int32>
+
+    init(_ path: String, isExclusive: Bool) throws {
+        let descriptor = open(path + Self.suffix, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            let code = errno == EACCES || errno == EPERM || errno == EROFS ? SQLITE_PERM : SQLITE_CANTOPEN
+            throw SQLiteError(
+                path, .engine(code: code, message: "the lock cannot be opened: \(String(cString: strerror(errno)))"))
+        }
+        guard flock(descriptor, (isExclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw SQLiteError(path, .inUse)
+        }
+        file = Mutex(descriptor)
+    }
+
+    deinit { release() }
+
+    func release() {
+        file.withLock { descriptor in
+            if descriptor >= 0 { close(descriptor) }
+            descriptor = -1
+        }
+    }
+}
+#endif

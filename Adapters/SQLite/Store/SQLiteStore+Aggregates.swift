@@ -1,0 +1,241 @@
+#if SQLite
+import Foundation
+public import MortiseCore
+import MortiseSQL
+
+extension SQLiteStore {
+    /// Aggregates in SQLite where that has the same results: numbers, sums and averages of integers, and their extremes. Otherwise it
+    /// reads the values that are needed, in identity order, and nothing else of the records.
+    /// - Throws: `QueryEvaluationError`; `SQLiteError`.
+    public func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {
+        guard let selection = selection(query.query), selection.isExact,
+            let columns = AggregateColumns(query, self)
+        else { return nil }
+        let groups: [AggregateGroup]
+        var scanned = 0
+        if columns.areWhole {
+            groups = try reading { connection, _ in
+                try grouped(query, columns, selection, connection) { scanned = $0 }
+            }
+        } else {
+            groups = try reading { connection, _ in
+                try streamed(query, columns, selection, connection) { scanned = $0 }
+            }
+        }
+        return AggregateAnswer(groups: groups, report: ExecutionReport(scanned: scanned))
+    }
+
+    /// Goes through the values of all records.
+    private func streamed(
+        _ query: AggregateQuery, _ columns: AggregateColumns, _ selection: PreparedSelection,
+        _ connection: SQLiteConnection, _ scanned: (Int) -> Void
+    ) throws -> [AggregateGroup] {
+        var groups = AggregateGroups()
+        let states = query.functions.map { AggregateState($0) }
+        if query.keys.isEmpty {
+            _ = groups.number(of: [])
+            for state in states { state.reserve(groups: 1) }
+        }
+        var text = SQLText("SELECT \(columns.text.isEmpty ? "1" : columns.text)")
+        text.append(selection.rows)
+        text.append(" ORDER BY t0.\"id\"")
+        var count = 0
+        try run(connection, "", text) { row in
+            count += 1
+            let group =
+                query.keys.isEmpty
+                ? 0 : groups.number(of: try columns.keys.map { try value($0, in: row, connection) })
+            for (state, source) in zip(states, columns.functions) {
+                state.reserve(groups: groups.count)
+                guard let source else {
+                    state.add(count: 1, group: group)
+                    continue
+                }
+                try state.add(try value(source, in: row, connection), group: group)
+            }
+        }
+        scanned(count)
+        return try groups.results(states)
+    }
+
+    private func value(
+        _ source: AggregateColumns.Source, in row: SQLiteStatement, _ connection: SQLiteConnection
+    ) throws -> StoredValue {
+        func damaged() -> SQLiteError {
+            error(
+                .damagedValue(record: "a record", property: source.name, found: row.value(source.main)?.sort ?? "text"))
+        }
+        switch source.content {
+        case .attribute(let columns):
+            guard let main = row.value(source.main), let other = source.other < 0 ? .null : row.value(source.other),
+                let value = columns.value(main, other)
+            else { throw damaged() }
+            return value
+        case .reference(let destination):
+            if row.isNull(source.main) { return .null }
+            guard let number = row.number(source.main), number > 0 else { throw damaged() }
+            var name = destination.name
+            if source.other >= 0, let entity = row.number(source.other) {
+                guard let found = mapping.byNumber[Int(clamping: entity)] else { throw damaged() }
+                name = found.name
+            }
+            return .identifier(.numbered(UInt64(number), storeIdentifier: identifier, entityName: name))
+        }
+    }
+
+    /// Has SQLite group integers. A sum is taken of both halves of the numbers, which cannot overflow.
+    private func grouped(
+        _ query: AggregateQuery, _ columns: AggregateColumns, _ selection: PreparedSelection,
+        _ connection: SQLiteConnection, _ scanned: (Int) -> Void
+    ) throws -> [AggregateGroup] {
+        let keys = columns.keys.map(\.mainText)
+        var parts = keys + ["count(*)"]
+        for (function, source) in zip(query.functions, columns.functions) {
+            guard let column = source?.mainText else { continue }
+            switch function {
+            case .count: break
+            case .sum, .average: parts += ["sum(\(column) >> 32)", "sum(\(column) & 4294967295)", "count(\(column))"]
+            case .minimum: parts.append("min(\(column))")
+            case .maximum: parts.append("max(\(column))")
+            }
+        }
+        var text = SQLText("SELECT \(parts.joined(separator: ", "))")
+        text.append(selection.rows)
+        if !keys.isEmpty {
+            text.append(" GROUP BY \(keys.joined(separator: ", ")) ORDER BY \(keys.joined(separator: ", "))")
+        }
+        var groups: [AggregateGroup] = []
+        var count = 0
+        try run(connection, "", text) { row in
+            var place = Int32(keys.count)
+            func whole() throws -> Int64? {
+                defer { place += 1 }
+                if row.isNull(place) { return nil }
+                guard let number = row.number(place) else {
+                    throw error(.damagedValue(record: "a record", property: "a number", found: "another value"))
+                }
+                return number
+            }
+            let records = try whole() ?? 0
+            count += Int(clamping: records)
+            var values: [StoredValue] = []
+            for (function, _) in zip(query.functions, columns.functions) {
+                switch function {
+                case .count: values.append(.integer(records))
+                case .minimum, .maximum: values.append(try whole().map(StoredValue.integer) ?? .null)
+                case .sum(let expression, let kind):
+                    let (high, low, _) = (try whole() ?? 0, try whole() ?? 0, try whole())
+                    let sum = Int128(high) << 32 + Int128(low)
+                    guard let fitting = Int64(exactly: sum), kind.integerRange?.contains(fitting) == true else {
+                        throw QueryEvaluationError.arithmeticOverflow(expression: "sum of \(expression)")
+                    }
+                    values.append(.integer(fitting))
+                case .average:
+                    let (high, low, present) = (try whole() ?? 0, try whole() ?? 0, try whole() ?? 0)
+                    let sum = Int128(high) << 32 + Int128(low)
+                    values.append(present == 0 ? .null : .double(Double(sum) / Double(present)))
+                }
+            }
+            groups.append(
+                AggregateGroup(
+                    keys: try columns.keys.enumerated().map { number, key in
+                        guard case .attribute(let attribute) = key.content, let main = row.value(Int32(number)),
+                            let value = attribute.value(main, .null)
+                        else {
+                            throw error(.damagedValue(record: "a record", property: key.name, found: "another value"))
+                        }
+                        return value
+                    }, values: values))
+        }
+        scanned(count)
+        return groups
+    }
+}
+
+/// The columns that an aggregation reads.
+private struct AggregateColumns {
+    /// What is read for one expression.
+    struct Source {
+        enum Content {
+            case attribute(AttributeColumns)
+            case reference(TableMapping.Entity)
+        }
+        let content: Content
+        let name: String
+        let mainText: String
+        let main: Int32
+        let other: Int32
+    }
+
+    let keys: [Source]
+    /// Nil for the number of records.
+    let functions: [Source?]
+    /// After the word SELECT.
+    let text: String
+
+    /// Nil where an expression is more than an attribute or a to-one relationship of the records.
+    init?(_ query: AggregateQuery, _ store: SQLiteStore) {
+        guard let entity = store.mapping.entities[query.query.entity] else { return nil }
+        var names: [String] = []
+        func place(_ column: String) -> Int32 {
+            let text = "\(SQLText.alias(0)).\(SQLName.quoted(column))"
+            if let known = names.firstIndex(of: text) { return Int32(known) }
+            names.append(text)
+            return Int32(names.count - 1)
+        }
+        func source(_ expression: QueryExpression) -> Source? {
+            var property: QueryProperty?
+            switch expression {
+            case .property(.variable(0), let found), .identifier(.property(.variable(0), let found)): property = found
+            default: return nil
+            }
+            guard let property, let owner = store.mapping.entities[property.entity],
+                entity.family.isSubset(of: owner.family), owner.slots.indices.contains(property.slot)
+            else { return nil }
+            let slot = owner.slots[property.slot]
+            func text(_ column: String) -> String { "\(SQLText.alias(0)).\(SQLName.quoted(column))" }
+            switch (slot.place, expression) {
+            case (.attribute(let columns), .property):
+                if columns.kind == .coded { return nil }
+                return Source(
+                    content: .attribute(columns), name: property.name, mainText: text(columns.main),
+                    main: place(columns.main), other: columns.kind == .string ? columns.other.map(place) ?? -1 : -1)
+            case (.reference(let column, let other), _):
+                guard let destination = store.mapping.entities[slot.destination] else { return nil }
+                return Source(
+                    content: .reference(destination), name: property.name, mainText: text(column), main: place(column),
+                    other: other.map(place) ?? -1)
+            default: return nil
+            }
+        }
+        var keys: [Source] = []
+        for key in query.keys {
+            guard let found = source(key) else { return nil }
+            keys.append(found)
+        }
+        var functions: [Source?] = []
+        for function in query.functions {
+            guard let expression = function.expression else {
+                functions.append(nil)
+                continue
+            }
+            guard let found = source(expression) else { return nil }
+            functions.append(found)
+        }
+        self.keys = keys
+        self.functions = functions
+        text = names.joined(separator: ", ")
+    }
+
+    /// Whether all are integers, which SQLite adds and compares exactly; keys may be Booleans and UUIDs, too.
+    var areWhole: Bool {
+        func kind(_ source: Source) -> StorageKind? {
+            if case .attribute(let columns) = source.content { columns.kind } else { nil }
+        }
+        return functions.allSatisfy { source in source.map { kind($0)?.integerRange != nil } ?? true }
+            && keys.allSatisfy { key in
+                kind(key).map { $0 == .bool || $0 == .uuid || $0 == .uint64 || $0.integerRange != nil } ?? false
+            }
+    }
+}
+#endif

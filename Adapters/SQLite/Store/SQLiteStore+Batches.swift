@@ -1,0 +1,143 @@
+#if SQLite
+import Foundation
+public import MortiseCore
+import MortiseSQL
+
+extension SQLiteStore {
+    /// Carries out a batch in one transaction.
+    /// - Throws: `DataStoreError.unsupportedFeature` for values that are calculated from other records; `RecordsSuperseded` if a
+    ///   named record is gone; `QueryEvaluationError`; `SQLiteError`.
+    public func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
+        if case .update(let assignments) = batch.change, !assignments.allSatisfy({ readsOwnValuesOnly($0.value) }) {
+            throw DataStoreError.unsupportedFeature
+        }
+        var count = 0
+        return try committing(author: batch.author) { writer in
+            let records = try selected(batch.selection, writer)
+            count = records.count
+            switch batch.change {
+            case .delete: try writer.delete(records, clearing: true)
+            case .update(let assignments):
+                var first = 0
+                while first < records.count {
+                    let end = min(first + 1_000, records.count)
+                    try update(records[first..<end], assignments, &writer)
+                    first = end
+                }
+            }
+            return writer
+        } result: { writer, number in
+            let changes =
+                writer.isEmpty
+                ? ChangeSet(author: batch.author)
+                : changeSet(
+                    of: writer.changes, number, at: Date(), author: batch.author,
+                    process: ProcessInfo.processInfo.processName, bundle: Bundle.main.bundleIdentifier ?? "",
+                    withOwners: true)
+            return (
+                StoreBatchResult(count: count, changes: changes, report: ExecutionReport(scanned: count)),
+                ChangeSet(author: batch.author), nil
+            )
+        }
+    }
+
+    /// Whether a value can be calculated from one record: it depends on its attributes alone, or is a relationship of it.
+    private func readsOwnValuesOnly(_ value: QueryExpression) -> Bool {
+        if case .property(.variable(0), _) = value { return true }
+        var isOwn = true
+        value.forEachPart { part in
+            switch part {
+            case .property(.variable(0), let property):
+                let slots = mapping.entities[property.entity]?.layout.slots ?? []
+                if !slots.indices.contains(property.slot) || slots[property.slot].role != .attribute { isOwn = false }
+            case .property, .identifier, .onModels, .isKind, .cast: isOwn = false
+            default: break
+            }
+        }
+        return isOwn
+    }
+
+    /// The records of a batch, in identity order.
+    private func selected(_ selection: StoreBatch.Selection, _ writer: SaveWriter) throws -> [PersistentIdentifier] {
+        switch selection {
+        case .records(let records):
+            let missing = try records.filter { try writer.version(of: $0) == nil }
+            if !missing.isEmpty { throw RecordsSuperseded(missing) }
+            return records.sorted()
+        case .query(let query):
+            guard let selection = self.selection(query), selection.isExact else {
+                throw DataStoreError.unsupportedFeature
+            }
+            var found: [PersistentIdentifier] = []
+            var text = SQLText("SELECT t0.\"id\", t0.\"ent\"")
+            text.append(selection.rows)
+            text.append(" ORDER BY t0.\"id\"")
+            try run(writer.connection, "", text) { row in
+                found.append(
+                    try selection.decoding.identifier(row, store: identifier, path: configuration.path))
+            }
+            return found
+        }
+    }
+
+    private func update(
+        _ records: ArraySlice<PersistentIdentifier>, _ assignments: [StoreBatch.Assignment], _ writer: inout SaveWriter
+    ) throws {
+        var snapshots: [DefaultSnapshot] = []
+        var changed: [SlotSet] = []
+        for (name, records) in Dictionary(grouping: records, by: \.entityName) {
+            guard let entity = mapping.entities[name] else { continue }
+            let decoding = RecordDecoding([entity.number], mapping)
+            let numbers = records.compactMap { writer.number($0) }
+            try writer.connection.run(
+                "SELECT \(decoding.columns) FROM \(SQLName.quoted(entity.table)) t0 WHERE t0.\"id\" IN "
+                    + "(SELECT value FROM json_each(?)) ORDER BY t0.\"id\"", [.list(numbers)]
+            ) { row in
+                let snapshot = try decoding.record(row, store: identifier, path: configuration.path)
+                let reader = OneRecord.reader(of: snapshot, schema.stored)
+                guard let record = reader.record(snapshot.persistentIdentifier) else { return }
+                var values = snapshot.values
+                var slots = SlotSet()
+                for assignment in assignments {
+                    let value = try assignment.value(for: record, in: reader)
+                    let slot = assignment.property.slot
+                    if values.indices.contains(slot), !value.isIdentical(to: values[slot]) {
+                        values[slot] = value
+                        slots.insert(slot)
+                    }
+                }
+                if slots.isEmpty { return }
+                snapshots.append(
+                    DefaultSnapshot(
+                        persistentIdentifier: snapshot.persistentIdentifier, layout: snapshot.layout, values: values))
+                changed.append(slots)
+            }
+        }
+        try writer.update(snapshots, changed)
+    }
+}
+
+/// One record, for evaluating expressions about it.
+private final class OneRecord: RowSource, @unchecked Sendable {
+    // @unchecked: immutable.
+    private let snapshot: DefaultSnapshot
+
+    private init(_ snapshot: DefaultSnapshot) { self.snapshot = snapshot }
+
+    static func reader(of snapshot: DefaultSnapshot, _ schema: StoredSchema) -> RecordReader {
+        let name = snapshot.persistentIdentifier.entityName
+        return RecordReader(schema: schema, layouts: [name: snapshot.layout]) { $0 == name ? OneRecord(snapshot) : nil }
+    }
+
+    override var endRow: Int { 1 }
+    override var count: Int { 1 }
+    override func contains(row: Int) -> Bool { row == 0 }
+    override func identifier(ofRow row: Int) -> PersistentIdentifier { snapshot.persistentIdentifier }
+    override func row(of identifier: PersistentIdentifier) -> Int? {
+        identifier == snapshot.persistentIdentifier ? 0 : nil
+    }
+    override func value(row: Int, slot: Int) -> StoredValue {
+        snapshot.values.indices.contains(slot) ? snapshot.values[slot] : .null
+    }
+}
+#endif

@@ -1,0 +1,134 @@
+#if SQLite
+import Foundation
+import MortiseCore
+import MortiseSQL
+
+/// What a store's file says of itself.
+struct StoreMetadata {
+    /// The format of the tables; a later one is refused.
+    static let format = 1
+    /// "Mort", in the header of the file.
+    static let applicationID = 0x4D6F_7274
+
+    var identifier: String
+    /// Grows when the store comes to another schema.
+    var schemaNumber: Int64
+    var schema: StoredSchema
+    var catalog: TableCatalog
+
+    /// The tables of a new store, in one statement each.
+    static let tables = [
+        """
+        CREATE TABLE mortise_store (identifier TEXT NOT NULL, format INTEGER NOT NULL, schema TEXT NOT NULL, \
+        schemaNumber INTEGER NOT NULL, nextNumber INTEGER NOT NULL, lastTransaction INTEGER NOT NULL, \
+        holdsNaN INTEGER NOT NULL, nextEntity INTEGER NOT NULL, nextProperty INTEGER NOT NULL)
+        """,
+        "CREATE TABLE mortise_entity (number INTEGER PRIMARY KEY, name TEXT NOT NULL, tbl TEXT NOT NULL)",
+        """
+        CREATE TABLE mortise_property (number INTEGER PRIMARY KEY, entity INTEGER NOT NULL, name TEXT NOT NULL, \
+        place TEXT NOT NULL, form TEXT NOT NULL)
+        """,
+        """
+        CREATE TABLE mortise_history (n INTEGER PRIMARY KEY, at REAL NOT NULL, author TEXT, process TEXT NOT NULL, \
+        bundle TEXT NOT NULL, changes BLOB NOT NULL)
+        """,
+    ]
+
+    static func create(_ connection: SQLiteConnection) throws {
+        try connection.run("PRAGMA application_id = \(applicationID)")
+        for table in tables { try connection.run(table) }
+        let empty = try text(of: StoredSchema(version: Schema.Version(0, 0, 0), entities: []))
+        try connection.run(
+            "INSERT INTO mortise_store VALUES (?, ?, ?, 0, 1, 0, 0, 1, 1)",
+            [.text(UUID().uuidString), .integer(Int64(format)), .text(empty)])
+    }
+
+    static func text(of schema: StoredSchema) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return String(decoding: try encoder.encode(schema), as: UTF8.self)
+    }
+
+    /// Reads what the file says.
+    /// - Throws: `SQLiteError` for a file that is no store, or a damaged one.
+    init(_ connection: SQLiteConnection) throws {
+        func damaged(_ text: String) -> SQLiteError { SQLiteError(connection.path, .damagedMetadata(text)) }
+        var isStore = false
+        try connection.run("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'mortise_store'") {
+            isStore = $0.integer(0) == 1
+        }
+        if !isStore { throw SQLiteError(connection.path, .notAStore) }
+        var found: StoreMetadata?
+        try connection.run(
+            "SELECT s.identifier, s.format, s.schema, s.schemaNumber, s.nextEntity, s.nextProperty FROM mortise_store s"
+        ) { row in
+            guard let format = row.number(1) else { throw damaged("the format is missing") }
+            if format > Self.format {
+                throw SQLiteError(connection.path, .newerFormat(found: Int(clamping: format), known: Self.format))
+            }
+            guard let identifier = row.text(0), !identifier.isEmpty, let schema = row.text(2),
+                let number = row.number(3), let entity = row.number(4), let property = row.number(5)
+            else { throw damaged("mortise_store lacks a value") }
+            let stored: StoredSchema
+            do {
+                stored = try JSONDecoder().decode(StoredSchema.self, from: Data(schema.utf8))
+            } catch {
+                throw damaged("the schema cannot be read")
+            }
+            var catalog = TableCatalog()
+            (catalog.nextEntity, catalog.nextProperty) = (Int(clamping: entity), Int(clamping: property))
+            found = StoreMetadata(identifier: identifier, schemaNumber: number, schema: stored, catalog: catalog)
+        }
+        guard var found else { throw damaged("mortise_store has no row") }
+        try connection.run("SELECT e.number, e.name, e.tbl FROM mortise_entity e ORDER BY e.number") { row in
+            guard let name = row.text(1), let table = row.text(2) else { throw damaged("mortise_entity lacks a name") }
+            found.catalog.entities.append(
+                TableCatalog.Entity(number: Int(row.integer(0)), name: name, table: table))
+        }
+        try connection.run(
+            "SELECT p.number, p.entity, p.name, p.place, p.form FROM mortise_property p ORDER BY p.number"
+        ) {
+            row in
+            guard let entity = row.number(1), let name = row.text(2), let place = row.text(3), let form = row.text(4)
+            else { throw damaged("mortise_property lacks a value") }
+            found.catalog.properties.append(
+                TableCatalog.Property(
+                    number: Int(row.integer(0)), entity: Int(clamping: entity), name: name, place: place, form: form))
+        }
+        self = found
+    }
+
+    private init(identifier: String, schemaNumber: Int64, schema: StoredSchema, catalog: TableCatalog) {
+        self.identifier = identifier
+        self.schemaNumber = schemaNumber
+        self.schema = schema
+        self.catalog = catalog
+    }
+
+    /// Writes schema and catalog; whoever has the store open under another schema cannot save any more.
+    mutating func write(_ connection: SQLiteConnection) throws {
+        schemaNumber += 1
+        try connection.run(
+            "UPDATE mortise_store SET schema = ?, schemaNumber = ?, nextEntity = ?, nextProperty = ?",
+            [
+                .text(try Self.text(of: schema)), .integer(schemaNumber), .integer(Int64(catalog.nextEntity)),
+                .integer(Int64(catalog.nextProperty)),
+            ])
+        try connection.run("DELETE FROM mortise_entity")
+        for entity in catalog.entities {
+            try connection.run(
+                "INSERT INTO mortise_entity VALUES (?, ?, ?)",
+                [.integer(Int64(entity.number)), .text(entity.name), .text(entity.table)])
+        }
+        try connection.run("DELETE FROM mortise_property")
+        for property in catalog.properties {
+            try connection.run(
+                "INSERT INTO mortise_property VALUES (?, ?, ?, ?, ?)",
+                [
+                    .integer(Int64(property.number)), .integer(Int64(property.entity)), .text(property.name),
+                    .text(property.place), .text(property.form),
+                ])
+        }
+    }
+}
+#endif

@@ -1,0 +1,195 @@
+import MortiseCore
+
+/// What has to be done to records when a store comes to another schema, besides making tables and columns that are missing.
+package struct SchemaSteps: Sendable {
+    /// Something to do with the records of some entities in a table.
+    package enum Step: Sendable, Hashable {
+        /// Gives a value to all records that have none, for a property that is new.
+        case fill(table: String, entities: [Int], columns: AttributeColumns, value: StoredValue)
+        /// Makes sure that all records have a value.
+        case require(table: String, entities: [Int], column: String, property: String)
+        /// Takes away what records refer to.
+        case clear(table: String, columns: [String])
+        /// Takes away a table of links.
+        case drop(links: String)
+    }
+
+    /// Names and numbers for the new schema.
+    package private(set) var catalog: TableCatalog
+    /// In the order in which they are to be done.
+    package private(set) var steps: [Step] = []
+
+    /// Compares two schemas.
+    /// - Parameters:
+    ///   - old: the schema that the store has.
+    ///   - new: the one that it comes to.
+    ///   - catalog: names and numbers of the old schema, and of what earlier ones had.
+    /// - Throws: `SchemaMisfit`, which names what does not fit.
+    package init(from old: StoredSchema, to new: StoredSchema, _ catalog: TableCatalog) throws(SchemaMisfit) {
+        self.catalog = catalog
+        let (oldLayouts, newLayouts) = (old.recordLayouts(), new.recordLayouts())
+        let origins = new.entityOrigins(in: old)
+        if Set(origins.values).count < origins.count {
+            throw SchemaMisfit("Two entities come from one")
+        }
+        try rename(new, origins)
+        let mapping = TableMapping(old, catalog)
+        let former = Dictionary(origins.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        func current(_ name: String) -> String { former[name] ?? name }
+        // What leaves the schema must not keep records from being deleted that it refers to.
+        for (name, entity) in mapping.entities.sorted(by: { $0.key < $1.key }) where former[name] == nil {
+            for slot in entity.slots where slot.slot.declaringEntity == name { forget(slot, of: entity) }
+        }
+        for entity in new.entities {
+            guard let name = origins[entity.name], let before = mapping.entities[name],
+                let layout = newLayouts[entity.name],
+                let oldLayout = oldLayouts[name]
+            else { continue }
+            if oldLayout.superentityName.map(current) != layout.superentityName {
+                throw SchemaMisfit("\(entity.name) has another superclass than the store's")
+            }
+            try compare(layout, entity, before, oldLayout, current)
+        }
+        self.catalog.add(new)
+        try fill(new, origins, oldLayouts)
+    }
+
+    private mutating func rename(_ new: StoredSchema, _ origins: [String: String]) throws(SchemaMisfit) {
+        var names: [String: String] = [:]
+        for (entity, origin) in origins where entity != origin { names[origin] = entity }
+        if names.isEmpty { return }
+        let taken = Set(new.entities.map(\.name))
+        for place in catalog.entities.indices {
+            let name = catalog.entities[place].name
+            if let renamed = names[name] {
+                catalog.entities[place].name = renamed
+            } else if taken.contains(name), origins[name] == nil {
+                // Another entity has taken the name.
+                catalog.entities[place].name = "\(name) (\(catalog.entities[place].number))"
+            }
+        }
+        for place in catalog.properties.indices {
+            for (origin, name) in names {
+                let form = catalog.properties[place].form
+                if form.hasSuffix(" \(origin)") {
+                    catalog.properties[place].form = form.dropLast(origin.count) + name
+                    break
+                }
+            }
+        }
+    }
+
+    private mutating func compare(
+        _ layout: RecordLayout, _ entity: StoredEntity, _ before: TableMapping.Entity, _ old: RecordLayout,
+        _ current: (String) -> String
+    ) throws(SchemaMisfit) {
+        let places = layout.origins(in: old)
+        var followed: Set<Int> = []
+        var names: [Int: String] = [:]
+        for (slot, place) in zip(layout.slots, places) where slot.declaringEntity == entity.name {
+            guard let place else { continue }
+            followed.insert(place)
+            let was = before.slots[place]
+            guard let known = catalog.properties.first(where: { $0.number == was.number }) else { continue }
+            let (form, oldForm) = (TableCatalog.form(of: slot), known.form)
+            if form != oldForm {
+                throw SchemaMisfit("\(entity.name).\(slot.name) was \(oldForm), and is \(form) now")
+            }
+            names[was.number] = slot.name
+            if case .attribute(let columns) = was.place, was.slot.property.isOptional, !slot.property.isOptional {
+                if let value = slot.property.attribute?.defaultValue {
+                    steps.append(
+                        .fill(
+                            table: before.table, entities: before.family.sorted(), columns: columns, value: value))
+                }
+                steps.append(
+                    .require(
+                        table: before.table, entities: before.family.sorted(), column: columns.main,
+                        property: "\(entity.name).\(slot.name)"))
+            }
+            if case .reference(let column, _) = was.place, was.slot.property.isOptional, !slot.property.isOptional {
+                steps.append(
+                    .require(
+                        table: before.table, entities: before.family.sorted(), column: column,
+                        property: "\(entity.name).\(slot.name)"))
+            }
+        }
+        // Others may exchange their names: all are renamed at once.
+        for place in catalog.properties.indices {
+            if let name = names[catalog.properties[place].number] { catalog.properties[place].name = name }
+        }
+        let taken = Set(layout.slots.filter { $0.declaringEntity == entity.name }.map(\.name))
+        for (place, slot) in before.slots.enumerated()
+        where slot.slot.declaringEntity == before.name && !followed.contains(place) {
+            forget(slot, of: before)
+            // The name may be that of another property now.
+            if names.values.contains(slot.slot.name), taken.contains(slot.slot.name) { retire(slot.number) }
+        }
+        for slot in layout.slots where slot.declaringEntity == entity.name {
+            // A property comes back that an earlier schema had; if it is another one, it gets a place of its own.
+            let known = catalog.properties.first {
+                $0.entity == before.number && $0.name == slot.name && names[$0.number] == nil
+            }
+            if let known, known.form != TableCatalog.form(of: slot) || slot.role != .attribute { retire(known.number) }
+        }
+    }
+
+    private mutating func retire(_ number: Int) {
+        for place in catalog.properties.indices where catalog.properties[place].number == number {
+            catalog.properties[place].name += " (\(number))"
+        }
+    }
+
+    private mutating func forget(_ slot: TableMapping.Slot, of entity: TableMapping.Entity) {
+        switch slot.place {
+        case .reference(let column, let other):
+            steps.append(.clear(table: entity.table, columns: [column] + (other.map { [$0] } ?? [])))
+            retire(slot.number)
+        case .links(let table):
+            steps.append(.drop(links: table))
+            retire(slot.number)
+        default: break
+        }
+    }
+
+    /// Values for what is new.
+    private mutating func fill(
+        _ new: StoredSchema, _ origins: [String: String], _ old: [String: RecordLayout]
+    ) throws(SchemaMisfit) {
+        let mapping = TableMapping(new, catalog)
+        for entity in new.entities {
+            guard let after = mapping.entities[entity.name], let origin = origins[entity.name], let before = old[origin]
+            else { continue }
+            let places = after.layout.origins(in: before)
+            for (slot, place) in zip(after.slots, places)
+            where slot.slot.declaringEntity == entity.name && place == nil {
+                switch slot.place {
+                case .attribute(let columns):
+                    if let value = slot.slot.property.attribute?.defaultValue, !value.isNull {
+                        steps.append(
+                            .fill(table: after.table, entities: after.family.sorted(), columns: columns, value: value))
+                    } else if !slot.slot.property.isOptional {
+                        steps.append(
+                            .require(
+                                table: after.table, entities: after.family.sorted(), column: columns.main,
+                                property: "\(entity.name).\(slot.slot.name)"))
+                    }
+                case .reference(let column, _) where !slot.slot.property.isOptional:
+                    steps.append(
+                        .require(
+                            table: after.table, entities: after.family.sorted(), column: column,
+                            property: "\(entity.name).\(slot.slot.name)"))
+                default: break
+                }
+            }
+        }
+    }
+}
+
+/// Why records do not fit a schema, in words.
+package struct SchemaMisfit: Error, Hashable {
+    /// The entity and the property, and what is wrong.
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+}

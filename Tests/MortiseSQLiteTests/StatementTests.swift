@@ -1,0 +1,157 @@
+#if SQLite
+import Foundation
+import MortiseCore
+import MortiseSQL
+@testable import MortiseSQLite
+import TestSupport
+import Testing
+
+/// What statements are made of: names, shapes, sizes.
+@Suite struct StatementTests {
+    @Test func namesThatDatabasesTreatInTheirOwnWayAreKept() throws {
+        let folder = try TemporaryFolder()
+        let long = String(repeating: "n", count: 66)
+        let names = [
+            "name", "Name", "NAME", "select", "rowid", "oid", "_rowid_", "id", "ent", "rv", "x__raw", "a\"b", "a'b",
+            "😀",
+            "a\0b", long + "ab", long + "cd", "é", "e\u{301}x", "sqlite_master", "mortise_store", "value",
+        ]
+        let entities = [
+            entity("order", names.map { ($0, .string) }), entity("Order", [("x", .int64)]),
+            entity("mortise_store", [("x", .int64)]),
+        ]
+        let store = try SQLiteStore.open(folder.path(), entities)
+        let values = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, StoredValue.string("v\($0)")) })
+        try store.insert("order", values)
+        try store.insert("Order", ["x": .integer(1)])
+        try store.insert("mortise_store", ["x": .integer(2)])
+        try store.close()
+        let again = try SQLiteStore.open(folder.path(), entities)
+        let found = try #require(try again.records(StoreQuery("order")).first)
+        for (place, name) in names.enumerated() {
+            #expect(found[property: name] == .string("v\(place)"), "\(name)")
+            let condition = QueryExpression.compare(
+                .equal, again.property("order", name), .constant(.string("v\(place)")))
+            #expect(try again.records(StoreQuery("order", conjuncts: [condition])).count == 1, "\(name)")
+        }
+        #expect(try again.values("Order", "x") == [.integer(1)])
+        #expect(try again.values("mortise_store", "x") == [.integer(2)])
+    }
+
+    @Test func aHierarchyWithMoreColumnsThanSQLiteTakesIsRefusedByName() throws {
+        let folder = try TemporaryFolder()
+        let wide = entity("Wide", (0..<2_100).map { ("p\($0)", .int64) })
+        let error = #expect(throws: SQLiteError.self) { try SQLiteStore.open(folder.path(), [wide]) }
+        guard case .tooManyColumns("Wide", _)? = error?.fault else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func constantsDoNotChangeTheText() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(
+            folder.path(),
+            [entity("Item", [("size", .int64), ("name", .string), ("weight", .double)], indexed: ["size"])])
+        try store.insert("Item", ["size": .integer(1), "name": .string("a")])
+        func ask(_ number: Int64) throws {
+            let conditions: [QueryExpression] = [
+                .compare(.greater, store.property("Item", "size"), .constant(.integer(number))),
+                .compare(.equal, store.property("Item", "name"), .constant(.string("n\(number)"))),
+                .contains(
+                    .list((0..<10).map { .constant(.integer(number + $0)) }), store.property("Item", "size")),
+                .compare(.less, store.property("Item", "weight"), .constant(.double(Double(number)))),
+            ]
+            for condition in conditions {
+                _ = try store.records(StoreQuery("Item", conjuncts: [condition], limit: Int(number) + 1))
+            }
+        }
+        try ask(0)
+        let before = try store.pool.reading { $0.prepared }
+        for number in 1..<1_000 { try ask(Int64(number)) }
+        #expect(try store.pool.reading { $0.prepared } == before)
+    }
+
+    /// Each with the answer of a plain loop; what is too deep for SQLite's parser is left to the framework.
+    @Test func longAndDeepConditionsAreAnsweredOrLeftToTheFramework() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), [entity("Item", [("size", .int64)])])
+        for number in 0..<20 { try store.insert("Item", ["size": .integer(Int64(number))]) }
+        let size = store.property("Item", "size")
+        func equal(_ number: Int64) -> QueryExpression { .compare(.equal, size, .constant(.integer(number))) }
+        func check(_ condition: QueryExpression, _ wanted: [Int64], mustBeExact: Bool, _ name: String) throws {
+            let plan = store.plan(StoreQuery("Item", conjuncts: [condition]))
+            if mustBeExact { #expect(plan.claims[0] == .exact, "\(name)") }
+            let found = try store.rows(for: plan).snapshots.compactMap { $0[property: "size"] }
+            if plan.claims[0] == .exact {
+                #expect(found == wanted.map(StoredValue.integer), "\(name)")
+            } else {
+                #expect(Set(found).isSuperset(of: wanted.map(StoredValue.integer)), "\(name)")
+            }
+        }
+        for count in [1_001, 10_000] {
+            let terms = (0..<count).map { equal(Int64($0) + 5) }
+            try check(.or(terms), Array(5..<20), mustBeExact: true, "\(count) terms")
+            try check(.not(.and(terms.map { .not($0) })), Array(5..<20), mustBeExact: true, "\(count) negated terms")
+        }
+        var negated = equal(3)
+        for _ in 0..<1_500 { negated = .not(negated) }
+        try check(negated, [3], mustBeExact: true, "negations")
+        var nested = equal(3)
+        for _ in 0..<500 { nested = .or([equal(4), nested]) }
+        try check(nested, [3, 4], mustBeExact: true, "nested alternatives of one kind")
+        for depth in [4, 8, 12, 16, 60, 300] {
+            var mixed = equal(3)
+            for number in 0..<depth {
+                mixed =
+                    number % 2 == 0
+                    ? .or([equal(4), mixed]) : .and([.compare(.less, size, .constant(.integer(10))), mixed])
+            }
+            try check(mixed, [3, 4], mustBeExact: depth < 8, "alternating \(depth)")
+        }
+        try check(
+            .contains(.list((0..<70_000).map { .constant(.integer($0)) }), size), Array(0..<20), mustBeExact: false,
+            "a list of 70,000")
+    }
+
+    @Test func uniqueValuesAreThoseOfSwift() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(
+            folder.path(), [entity("Item", [("weight", .double), ("name", .string)], unique: [["weight"], ["name"]])])
+        try store.insert("Item", ["weight": .double(0)])
+        #expect(throws: RecordsSuperseded.self) { try store.insert("Item", ["weight": .double(-0.0)]) }
+        try store.insert(
+            "Item", ["weight": .double(.nan)], ["weight": .double(.nan)], ["weight": .null], ["weight": .null])
+        try store.insert("Item", ["name": .string("\u{e9}")])
+        #expect(throws: RecordsSuperseded.self) { try store.insert("Item", ["name": .string("e\u{301}")]) }
+        #expect(try store.records(StoreQuery("Item")).count == 6)
+    }
+
+    /// Rotated and exchanged, in one save.
+    @Test func uniqueValuesCanBeExchanged() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), [entity("Item", [("name", .string)], unique: [["name"]])])
+        let records = try store.insert(
+            "Item", ["name": .string("a")], ["name": .string("b")], ["name": .string("c")])
+        let names = ["b", "c", "a"]
+        _ = try store.save(
+            DataStoreSaveChangesRequest(
+                updated: zip(records, names).map { store.snapshot("Item", ["name": .string($1)], of: $0) },
+                editingState: EditingState(), changedSlots: Array(repeating: SlotSet([0]), count: 3)))
+        #expect(try store.values("Item", "name") == names.map(StoredValue.string))
+    }
+
+    /// The first NaN of a store changes how it sorts, also for plans that were made before.
+    @Test func theFirstNaNIsSortedAsSwiftDoes() throws {
+        let folder = try TemporaryFolder()
+        let entities = [entity("Item", [("weight", .double)], indexed: ["weight"])]
+        let (a, b) = (try SQLiteStore.open(folder.path(), entities), try SQLiteStore.open(folder.path(), entities))
+        try a.insert("Item", ["weight": .double(1)], ["weight": .null], ["weight": .double(-1)])
+        let plan = a.plan(StoreQuery("Item", order: [StoreQuery.Order(a.property("Item", "weight"))]))
+        #expect(plan.order == .total)
+        #expect(try a.rows(for: plan).snapshots.map { $0.persistentIdentifier.sequenceNumber } == [2, 3, 1])
+        try b.insert("Item", ["weight": .double(.nan)])
+        #expect(try a.rows(for: plan).snapshots.map { $0.persistentIdentifier.sequenceNumber } == [2, 4, 3, 1])
+    }
+}
+#endif

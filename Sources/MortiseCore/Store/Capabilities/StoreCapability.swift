@@ -48,6 +48,10 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let announcements = StoreCapability(rawValue: "announcements")
     /// `HistoryProviding`: the store keeps a history of its saves.
     public static let history = StoreCapability(rawValue: "history")
+    /// The store keeps no history, and the container records one for as long as it is open: at most 4,096 transactions, whose tokens expire
+    /// with the container. Saves of other processes that the store does not announce are unknown to it, and one that it announces without
+    /// identifiers makes earlier tokens expire. No store claims this; `ModelContainer` tells it.
+    public static let recordedHistory = StoreCapability(rawValue: "recordedHistory")
     /// A container brings the store from one version of its models to another, with code of a plan: its configuration is a
     /// `MigratableConfiguration` and allows it.
     public static let migration = StoreCapability(rawValue: "migration")
@@ -90,6 +94,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .readConsistency: "answers all that belongs to one fetch from one state"
         case .announcements: "posts its commits to a feed"
         case .history: "keeps what its saves changed"
+        case .recordedHistory: "has what its saves changed recorded while it is open"
         case .migration: "comes to the next version of its models by a plan, code included"
         case .closing: "releases its resources when closed"
         default: rawValue

@@ -396,7 +396,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
 
     private func put(_ prepared: NewDocument) throws {
         do {
-            try history?.write(for: prepared.key)
+            try latching { try history?.write(for: prepared.key) }
         } catch {
             prepared.file.discard()
             throw error

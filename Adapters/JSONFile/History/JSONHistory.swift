@@ -59,9 +59,9 @@ final class JSONHistory: @unchecked Sendable {
         retention = configuration.history
         isSynced = configuration.historyDurability == .withSave
         isWritable = configuration.allowsSave
-        fileSystem = configuration.fileSystem
+        fileSystem = RepeatingFileSystem(configuration.fileSystem)
         holderFile = HistoryHolderFile(
-            beside: path, permissions: configuration.newFilePermissions, in: configuration.fileSystem)
+            beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
     }
 
     // MARK: What it is
@@ -191,7 +191,6 @@ final class JSONHistory: @unchecked Sendable {
                 try append(for: key, &index)
             } catch {
                 file = nil
-                if (error as? FileError)?.operation == .sync { state = .failed(error) }
                 throw error
             }
             proposed = (index, key)
@@ -259,6 +258,8 @@ final class JSONHistory: @unchecked Sendable {
         if try file.extent().size > start { try file.truncate(to: start) }
         try file.writeAll(bytes, at: start)
         if isSynced { try file.sync(.data) }
+        // Its name has to be there before that of the file that counts on it.
+        if isSynced, start == 0 { try fileSystem.syncDirectory(PathText.directory(of: path)) }
     }
 
     private func isInPlace() throws -> Bool {

@@ -48,7 +48,9 @@ public struct DefaultHistoryToken: HistoryToken, Comparable, Hashable, Identifia
     }
 
     /// Two tokens are equal if their numbers are.
-    public static func == (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool { lhs.tokenValue == rhs.tokenValue }
+    public static func == (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool {
+        lhs.tokenValue == rhs.tokenValue
+    }
     /// Hashes the numbers.
     public func hash(into hasher: inout Hasher) { hasher.combine(tokenValue) }
 

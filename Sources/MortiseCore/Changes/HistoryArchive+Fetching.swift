@@ -9,7 +9,8 @@ extension HistoryArchive {
         let query = HistoryQuery(descriptor.predicate, store: historyStore)
         let limit = descriptor.fetchLimit == 0 ? Int.max : Int(clamping: descriptor.fetchLimit)
         // What is sorted away needs no changes.
-        let sortsHeaders = !descriptor.sortBy.isEmpty && limit < .max && !query.readsChanges
+        let sortsHeaders =
+            !descriptor.sortBy.isEmpty && limit < .max && !query.readsChanges
             && descriptor.sortBy.allSatisfy { $0.keyPath.map { HistoryQuery.headerPaths.contains($0) } ?? false }
         var found: [DefaultHistoryTransaction] = []
         try forEachMatch(query, loading: !sortsHeaders) { entry, changes in
@@ -102,6 +103,7 @@ extension HistoryArchive {
 
     /// Forgets what a descriptor matches; its order and limit count too.
     /// - Parameters:
+    ///   - descriptor: which transactions.
     ///   - isForced: whether holders that need it are lost instead.
     ///   - isSecure: as for `removeHistory`.
     /// - Returns: how many transactions were forgotten.

@@ -36,6 +36,7 @@ public struct HistoryRetention: Sendable, Hashable, Codable {
     ///   - size: how many bytes they take.
     ///   - saved: when the oldest was saved.
     ///   - now: the time.
+    /// - Returns: whether the oldest exceeds a limit, and is old enough to go.
     public func drops(oldestOf count: Int, taking size: Int64, saved: Date, at now: Date) -> Bool {
         let elapsed = now.timeIntervalSince(saved)
         if let atLeast, elapsed < atLeast.timeInterval { return false }

@@ -65,6 +65,7 @@ public struct SwiftDataError: Error, Hashable, Sendable {
     ///   - number: the number that the token has for it.
     ///   - oldest: the oldest number that the history may still have.
     ///   - why: what is missing, or not as it was.
+    /// - Returns: the error, which equals `historyTokenExpired`.
     public static func historyTokenExpired(
         store: String, after number: Int64, oldest: Int64, because why: String
     ) -> SwiftDataError {

@@ -75,7 +75,9 @@ package struct ChangeBytesReader {
 
     package mutating func text() throws(ChangeBytesFault) -> String {
         let length = try count()
-        guard let text = String(validating: try raw(length), as: UTF8.self) else { throw fault("it has text that is not UTF-8") }
+        guard let text = String(validating: try raw(length), as: UTF8.self) else {
+            throw fault("it has text that is not UTF-8")
+        }
         return text
     }
 
@@ -99,7 +101,9 @@ package struct ChangeBytesReader {
         case 5: return .float(Float(bitPattern: try fixed(UInt32.self)))
         case 6: return .double(Double(bitPattern: try fixed(UInt64.self)))
         case 7:
-            guard let value = DecimalText.decimal(from: try text()) else { throw fault("it has text that is no decimal") }
+            guard let value = DecimalText.decimal(from: try text()) else {
+                throw fault("it has text that is no decimal")
+            }
             return .decimal(value)
         case 8: return .string(try text())
         case 9:

@@ -26,6 +26,7 @@ extension ContextState {
             if !isTold, let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
             isTold = true
         }
+        try sessions.first?.checkAuthor()
         if try saveDeletions(tell) { return }
         try prepare()
         try tracker?.throwRefused()

@@ -280,11 +280,15 @@ class StoreSession {
     /// The place in the store's history of the transaction that made a version; nil if the store keeps no history.
     func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { connection.historyToken(ofVersion: number) }
 
+    /// - Throws: `ModelContextError.authorTooLong`.
+    func checkAuthor() throws {
+        guard let bytes = editingState.author?.utf8.count, bytes > Self.longestAuthor else { return }
+        throw ModelContextError.authorTooLong(bytes: bytes, most: Self.longestAuthor)
+    }
+
     /// - Throws: `ModelContextError.readOnly`, `.authorTooLong`.
     func checkWritable() throws {
-        if let bytes = editingState.author?.utf8.count, bytes > Self.longestAuthor {
-            throw ModelContextError.authorTooLong(bytes: bytes, most: Self.longestAuthor)
-        }
+        try checkAuthor()
         if !connection.allowsSave { throw ModelContextError.readOnly(configuration: connection.configurationName) }
     }
 }

@@ -53,9 +53,10 @@ import Testing
         let ships = try #require(container.storeIdentifier(forConfigurationNamed: "ships"))
         let guilds = try #require(container.storeIdentifier(forConfigurationNamed: "guilds"))
         #expect(Set(try #require(try save(Ship("s"))).keys) == [ships])
+        let houses = try #require(container.storeIdentifier(forConfigurationNamed: "houses"))
         let tokens = try #require(try save(Ship("t"), Guild("g"), House(name: "h")))
-        #expect(Set(tokens.keys) == [ships, guilds])
-        #expect(try save(House(name: "i")) == nil, "nothing that was written keeps a history")
+        #expect(Set(tokens.keys) == [ships, guilds, houses])
+        #expect(try #require(try save(House(name: "i"))).count == 1)
         let history = try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
         let last = history.last { $0.storeIdentifier == ships }
         #expect(last?.token == tokens[ships] as? DefaultHistoryToken)
@@ -102,9 +103,10 @@ import Testing
         #expect(try context.fetchCount(FetchDescriptor<Apprentice>()) == 0)
     }
 
-    @Test(arguments: ["memory", "json"]) func whatKeepsNoHistoryTellsNoPlace(kind: String) throws {
+    @Test func whatKeepsNoHistoryTellsNoPlaceAndIsRecorded() throws {
         let container = try ModelContainer(
-            for: House.self, store: kind == "memory" ? "memory:" : "json:\(folder.path("houses.json"))")
+            for: Schema([House.self, Poster.self]),
+            configurations: [JSONFileConfiguration(path: folder.path("houses.json"), history: .none)])
         let context = ModelContext(container)
         func told(_ body: () throws -> Void) throws -> Bool {
             let received = Tally()
@@ -133,9 +135,9 @@ import Testing
             })
         #expect(try !told { try context.update(Poster.self) { $0.set(\.title, to: "t") } })
         #expect(try !told { try context.delete(model: Poster.self) })
-        #expect(throws: DataStoreError.unsupportedFeature) {
-            try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
-        }
+        let history = try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+        #expect(history.map { $0.changes.count } == [1, 3, 3, 3])
+        #expect(container.capabilities(forConfigurationNamed: "houses")?.contains(.recordedHistory) == true)
         try container.close()
     }
 

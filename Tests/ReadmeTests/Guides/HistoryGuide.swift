@@ -68,4 +68,47 @@ import Testing
         porto.price = 400
         #expect(isTold.withLock { $0 })
     }
+
+    @Test func aResultFollowsWhatChanges() throws {
+        let context = try GuideModels.context()
+        let porto = try #require(try context.first(Trip.self, where: \.code, is: "POR"))
+        let cheap = try ResultsObserver(
+            filterBy: #Predicate<Trip> { $0.price < 2_000 },
+            sortBy: [SortDescriptor(\.price)], modelContext: context)
+        #expect(cheap.results.map(\.code) == ["POR", "ALP"])
+
+        porto.price = 1_500
+        try context.save()
+        #expect(cheap.results.map(\.code) == ["ALP", "POR"])
+    }
+
+    @Test @MainActor func differencesComeAsASequence() async throws {
+        let context = try GuideModels.context()
+        let descriptor = FetchDescriptor<Trip>(sortBy: [SortDescriptor(\.code)])
+        func name(of identifier: PersistentIdentifier) -> String {
+            (context.model(for: identifier) as? Trip)?.code ?? "-"
+        }
+        var codes: [String] = []
+        var results: [[String]] = []
+        for try await change in context.changes(of: descriptor) {
+            codes = change.applied(to: codes) { name(of: $0) }
+            results.append(codes)
+            if results.count == 2 { break }
+            context.insert(Trip(code: "VIE", destination: "Vienna", startDate: .now, price: 310))
+            try context.save()
+        }
+        #expect(results == [["ALP", "POR", "TRO"], ["ALP", "POR", "TRO", "VIE"]])
+    }
+
+    @Test func aDeletionIsTakenBackAfterASave() throws {
+        let context = try GuideModels.context()
+        let alps = try #require(try context.first(Trip.self, where: \.code, is: "ALP"))
+        context.undoPolicy.recordsWithoutManager = true
+        context.withUndoGroup("Cancel the trip") { context.delete(alps) }
+        try context.save()
+
+        try context.undo()
+        try context.save()
+        #expect(alps.stops.count == 2)
+    }
 }

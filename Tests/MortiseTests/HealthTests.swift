@@ -8,7 +8,7 @@ import Testing
     init(_ value: Int) { self.value = value }
 }
 
-@Model private final class Label {
+@Model private final class ShelfLabel {
     var text: String
     init(_ text: String) { self.text = text }
 }
@@ -144,7 +144,7 @@ import Testing
         let path = folder.path("s.json")
         var csv = CSVConfiguration(folder: folder.url.appending(path: "csv"))
         try FileManager.default.createDirectory(at: csv.folder, withIntermediateDirectories: true)
-        let schema = Schema([Reading.self, Label.self])
+        let schema = Schema([Reading.self, ShelfLabel.self])
         csv.schema = schema
         let container = try ModelContainer(
             for: schema,
@@ -152,7 +152,7 @@ import Testing
         container.fullScanPolicy = .refuse
         try save(container)
         let context = ModelContext(container)
-        context.insert(Label("a"))
+        context.insert(ShelfLabel("a"))
         try context.save()
         #expect(container.health().map(\.status) == [.healthy, .healthy])
         try container.store(JSONFileStore.self)?.close()

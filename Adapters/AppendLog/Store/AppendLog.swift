@@ -32,8 +32,6 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     private var turn: WriteTurn?
     /// Takes in what other processes have saved; set once, before anybody uses the log.
     var catchUp: @Sendable () -> Void = {}
-    /// Where the log's transactions are; set once, before anybody uses the log.
-    var history: LogHistory?
     private let maintenance = NSLock()
     let checkpoints = BackgroundWork()
     let compactions: BackgroundWork

@@ -153,6 +153,4 @@ public enum AppendLogHistory: Sendable, Hashable {
     case keep(days: Int)
     /// The transactions after the one that a history token names.
     case keepSince(DefaultHistoryToken)
-    /// What a retention keeps. Bytes are those of the log, to 256 transactions.
-    case retain(HistoryRetention)
 }

@@ -21,7 +21,6 @@ extension JSONFileConfiguration: MaintainableConfiguration {
             }
             report.figures.append(.init("records", records))
             if !isSealed { report.notes.append("the seal does not match, which integrity=acceptEdits allows") }
-            try verifyHistory(of: bytes, &report)
         } catch let error as JSONFileError {
             report.problems.append("\(error)")
         }
@@ -91,35 +90,11 @@ extension JSONFileConfiguration: MaintainableConfiguration {
                 }.records
                 if hasCopies { try copies.makeDurable() }
                 try file.append(bytes)
-                // Whoever finds the copy finds its history; a history without its store is made anew.
-                if history != .none {
-                    size += try JSONHistory.copy(
-                        for: bytes, store: store, of: StoreFiles(path, in: fileSystem).main, to: target.main,
-                        permissions: permissions, in: fileSystem)
-                }
             }
             return MaintenanceReport(figures: [.init("bytes", size), .init("records", records)])
         } catch {
             copies.abandon(made)
-            if history != .none, (error as? FileError)?.outcomeIsUnknown != true {
-                try? fileSystem.unlink(target.history)
-            }
             throw error
-        }
-    }
-
-    /// Reads all of the history.
-    private func verifyHistory(of bytes: [UInt8], _ report: inout MaintenanceReport) throws {
-        guard history != .none else { return }
-        let main = try StoreFiles(path, in: fileSystem).main
-        let header = try bytes.withUnsafeBytes { try StoreDocumentReader($0, integrity: .acceptEdits).readHeader() }
-        let kept = JSONHistory(
-            of: main, store: header.storeIdentifier, header.schema, self, key: DocumentKey(of: bytes))
-        do {
-            let count = try kept.verify()
-            report.figures.append(.init("transactions", Int64(count)))
-        } catch let damage as HistoryDamaged {
-            report.problems.append("\(damage)")
         }
     }
 

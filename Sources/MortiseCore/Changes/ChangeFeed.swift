@@ -74,8 +74,6 @@ public final class ChangeFeed: Sendable {
         var followers: [(number: UInt64, place: WeakFollower)] = []
         /// Not reached through their places, whose last release would wait for the lock.
         var recorders: [(number: UInt64, records: any ChangeRecorder)] = []
-        /// Take in everything before a post returns.
-        var histories: [HistoryRecorder] = []
         var listeners: [UInt64: @Sendable () -> Void] = [:]
         var next: UInt64 = 0
     }
@@ -120,15 +118,6 @@ public final class ChangeFeed: Sendable {
             state.next += 1
             adjust(.records, by: 1)
             return follower
-        }
-    }
-
-    /// Has a history in memory take in everything that is posted from now on, with its values, before the post returns. It stays as long
-    /// as the feed does.
-    public func record(into history: HistoryRecorder) {
-        state.withLock { state in
-            state.histories.append(history)
-            adjust(.all, by: 1)
         }
     }
 
@@ -193,7 +182,6 @@ public final class ChangeFeed: Sendable {
                     }
                 }
             }
-            for history in state.histories { history.record(changes) }
             return state.recorders
         }
         for (_, records) in recorders where own == nil || records !== own { records.note(changes) }

@@ -29,10 +29,6 @@ package struct StoreFiles: Hashable, Sendable {
     package var checkpoint: String { main + Self.checkpointSuffix }
     /// The lock of the process that may write a shared log next.
     package var turn: String { main + ".turn" }
-    /// Who still needs a part of the history.
-    package var holders: String { main + ".holders" }
-    /// The history of a store whose main file has none.
-    package var history: String { main + ".history" }
     /// The beginning of the name of a file for bytes that were cut off a log at an offset.
     package func torn(at offset: Int64) -> String { main + ".torn-\(offset)-" }
 }

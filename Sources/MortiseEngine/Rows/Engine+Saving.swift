@@ -151,16 +151,11 @@ extension Engine {
                 return Started(result: result, version: nil) {}
             }
             transaction.changes.baseVersion = start.number
-            let mark = HistoryMark.next()
             transaction.changes.commit = .init(
-                number: next.number, timestamp: sink?.now ?? Date(), process: Self.process, bundle: Self.bundle,
-                mark: mark)
+                number: next.number, timestamp: sink?.now ?? Date(), process: Self.process, bundle: Self.bundle)
             // If this fails the content of the disk is unknown: the files stay, as part of it.
             let ticket = try sink?.append(next, changes: transaction.changes)
-            recent.withLock {
-                note(&$0, transaction)
-                $0.note(mark, of: next.number)
-            }
+            recent.withLock { note(&$0, transaction) }
             let isRetired = ticket != nil && transaction.isShortInsertion
             // The one before goes here, where the device is at work already.
             _ = retired.withLock { retired in
@@ -188,9 +183,6 @@ extension Engine {
             }
         }
     }
-
-    /// The mark of the transaction that made a version; nil if that is not one of this engine's latest.
-    package func mark(ofVersion number: UInt64) -> UInt64? { recent.withLock { $0.mark(of: number) } }
 
     static let process = ProcessInfo.processInfo.processName
     static let bundle = Bundle.main.bundleIdentifier ?? ""

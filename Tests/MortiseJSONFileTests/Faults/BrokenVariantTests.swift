@@ -115,7 +115,7 @@ import MortiseTestSupport
     }
 
     @Test func aStoreThatBelievesTheSecondSyncLosesSavesInAPowerCut() throws {
-        let check = PowerCutCheck(mistake: .retriesFailedSync, failingSync: (.sync, 5))
+        let check = PowerCutCheck(mistake: .retriesFailedSync, failingSync: (.sync, 3))
         #expect(try !check.run().violations.isEmpty)
     }
 
@@ -220,7 +220,7 @@ import MortiseTestSupport
         let strict = JSONStrictnessCheck()
         var findings = try BrokenFileSystem.Mistake.allCases.map { try Self.check($0, isBroken: false) }
         findings += [
-            try PowerCutCheck(failingSync: (.sync, 5)).run(), strict.grammar(),
+            try PowerCutCheck(failingSync: (.sync, 3)).run(), strict.grammar(),
             strict.encoding(), strict.nesting(), try ValueCheck().numbers(), try ValueCheck().decimalsAndDates(),
             try ValueCheck().texts(), try ClockCheck().run(), try UserCodeCheck().run(),
             try await ConcurrentSaveCheck().run(), try GoldenCheck().run(),

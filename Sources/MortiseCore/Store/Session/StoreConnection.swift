@@ -20,10 +20,6 @@ class StoreConnection: @unchecked Sendable {
     let feed: ChangeFeed
     /// Whether the store posts what it commits.
     let announcesItself: Bool
-    /// What this container records of a store that keeps no history; nil for one that does.
-    let recorder: HistoryRecorder?
-    /// How many transactions of such a store are kept.
-    static let mostRecorded = 4_096
     /// What is posted in place of the store.
     private let announcements: Announcements
 
@@ -32,17 +28,10 @@ class StoreConnection: @unchecked Sendable {
         identifier = store.identifier
         schema = store.schema
         self.configurationName = configurationName
+        self.capabilities = capabilities
         let own = store.changeFeed
         announcesItself = own != nil
         feed = own ?? ChangeFeed()
-        let isRecorded = !capabilities.contains(.history)
-        self.capabilities = isRecorded ? capabilities.union([.recordedHistory]) : capabilities
-        recorder =
-            isRecorded
-            ? HistoryRecorder(
-                ofStore: store.identifier, numbering: .ofSession,
-                keeping: HistoryRetention(transactions: Self.mostRecorded)) : nil
-        if let recorder { feed.record(into: recorder) }
         announcements = Announcements(feed)
     }
 
@@ -89,13 +78,6 @@ class StoreConnection: @unchecked Sendable {
     func end(_ editingState: EditingState) {}
     func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? { nil }
     func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool { false }
-    /// Runs a body with the store's history, or what is recorded of it.
-    /// - Returns: whether there is one that can be asked in this way.
-    func withArchive(_ body: (any HistoryArchive) throws -> Void) throws -> Bool {
-        guard let recorder else { return false }
-        try body(RecordedHistory(recorder: recorder, schema: schema))
-        return true
-    }
     /// The token in the store's history of the transaction that made a version; nil if the store keeps no history.
     func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { nil }
 }

@@ -47,7 +47,8 @@ def convert(module, binaries, folder):
     platform = binaries / "CMortisePlatform.build"
     command = [
         tool("swift-symbolgraph-extract"), "-module-name", module, "-I", binaries / "Modules", "-target", triple,
-        "-Xcc", f"-fmodule-map-file={platform / 'module.modulemap'}", "-minimum-access-level", "public",
+        "-Xcc", f"-fmodule-map-file={platform / 'module.modulemap'}",
+        "-Xcc", f"-fmodule-map-file={ROOT / 'Sources' / 'CSQLite' / 'module.modulemap'}", "-minimum-access-level", "public",
         "-skip-synthesized-members", "-skip-inherited-docs", "-output-dir", graphs,
     ]
     if MODULES[module]:

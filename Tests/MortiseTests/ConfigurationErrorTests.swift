@@ -78,8 +78,13 @@ import Testing
     @Test func storeURLsThatNameNoStoreAreExplained() {
         func container(_ url: String) throws { _ = try ModelContainer(for: Gauge.self, store: url) }
         let sort = SwiftDataError.loadIssueModelContainer
+        #if SQLite
+        let known = ["json", "log", "memory", "sqlite"]
+        #else
+        let known = ["json", "log", "memory"]
+        #endif
         expect(
-            StoreURLError.unknownScheme(url: "floppy:a", scheme: "floppy", known: ["json", "log", "memory"]), sort,
+            StoreURLError.unknownScheme(url: "floppy:a", scheme: "floppy", known: known), sort,
             saying: "floppy", "json:", "memory:"
         ) { try container("floppy:a") }
         expect(

@@ -41,14 +41,6 @@ final class PriceTag {
 }
 
 @Model
-final class ShowFlat {
-    var name: String
-    @Relationship(minimumModelCount: 1) var rooms: [Chamber] = []
-
-    init(name: String) { self.name = name }
-}
-
-@Model
 final class Lane {
     var name: String
     @Relationship(inverse: \Villa.street) var houses: [Villa] = []
@@ -243,25 +235,6 @@ final class Lane {
         #expect(!context.hasChanges)
         // What one of the two begins, the other ends.
         #expect(world.willSaves == 1 && world.told.map { $0.values.allSatisfy(\.isEmpty) } == [true])
-    }
-
-    /// The store took the last member of a list that has to have one: the list is known to its owner alone, and was not counted.
-    @Test(arguments: [false, true]) func aListWithoutInverseKeepsItsLeastNumber(looks: Bool) throws {
-        let container = try ModelContainer(
-            for: Villa.self, Chamber.self, Belonging.self, PriceTag.self, Lane.self, ShowFlat.self, store: "memory:")
-        let context = ModelContext(container)
-        let house = Villa(name: "house")
-        let room = Chamber(number: 1)
-        context.insert(house)
-        room.house = house
-        let shown = ShowFlat(name: "shown")
-        context.insert(shown)
-        shown.rooms = [room]
-        try context.save()
-        context.delete(house)
-        if looks { _ = context.deletedModelsArray }
-        #expect(throws: ModelValidationError.self) { try context.save() }
-        #expect(try ModelContext(container).fetchCount(FetchDescriptor<Chamber>()) == 1)
     }
 
     @Test func theAuthorIsInTheHistory() throws {

@@ -231,16 +231,6 @@ extension ModelLayout {
         }
     }
 
-    /// Whether a relationship without an inverse limits the number of its members, which may be of one of the entities.
-    func limitsMembers(in entities: Set<String>, of schema: Schema) -> Bool {
-        record.slots.indices.contains { slot in
-            guard let relationship = record.slots[slot].property.relationship, relationship.inverse == nil,
-                hasBounds(slot)
-            else { return false }
-            return schema.stored.subtree(of: relationship.destination).contains(where: entities.contains)
-        }
-    }
-
     /// Whether writing a relationship may violate a limit on the number of members, on this side or the other.
     func hasBounds(_ slot: Int) -> Bool {
         func isBounded(_ relationship: StoredRelationship?) -> Bool {

@@ -109,7 +109,11 @@ import Testing
             let inGroup = fixture.rows { table.int64(row: $0, slot: group) == number }
             let range = index.equal(to: [.integer(number)])
             #expect(rows(index, range) == inGroup)
-            func key(_ row: Int) -> Double { (table.date(row: row, slot: date) ?? .now).timeIntervalSinceReferenceDate }
+            // Dates that are no number come first.
+            func key(_ row: Int) -> Double {
+                let seconds = (table.date(row: row, slot: date) ?? .now).timeIntervalSinceReferenceDate
+                return seconds.isNaN ? -.infinity : seconds
+            }
             let ascending = inGroup.sorted { key($0) == key($1) ? $0 < $1 : key($0) < key($1) }
             let descending = inGroup.sorted { key($0) == key($1) ? $0 < $1 : key($0) > key($1) }
             for (isDescending, expected) in [(false, ascending), (true, descending)] {

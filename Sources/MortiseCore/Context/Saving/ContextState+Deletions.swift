@@ -179,7 +179,6 @@ extension ContextState {
                 }
             }
         }
-        // Only models count what is left in lists that the records themselves do not know.
-        return cascades && !schema.layouts.values.contains { $0.limitsMembers(in: seen, of: schema) }
+        return cascades
     }
 }

@@ -19,11 +19,16 @@ struct ClientProgram {
     /// The folder of the build that this test runs from.
     static let products = URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0]).deletingLastPathComponent()
 
-    private static let libraries = [
-        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog", "Mortise",
-        "SwiftData",
-        "Logging",
-    ]
+    private static let libraries: [String] = {
+        var libraries = [
+            "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog", "Mortise",
+            "SwiftData", "Logging",
+        ]
+        #if SQLite
+        libraries += ["MortiseSQL", "MortiseSQLite"]
+        #endif
+        return libraries
+    }()
 
     let folder: URL
     let sources: [URL]
@@ -109,6 +114,7 @@ struct ClientProgram {
         "-I", products.appending(path: "Modules").path, "-Xcc",
         // As SwiftPM does for the C targets that the modules import.
         "-fmodule-map-file=" + products.appending(path: "CMortisePlatform.build/module.modulemap").path,
+        "-Xcc", "-fmodule-map-file=" + root.appending(path: "Sources/CSQLite/module.modulemap").path,
         "-load-plugin-executable", products.appending(path: "MortiseMacros-tool").path + "#MortiseMacros",
     ]
 

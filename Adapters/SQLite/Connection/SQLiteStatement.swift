@@ -100,7 +100,7 @@ final class SQLiteStatement {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The value in a column; nil for text that is none.
+    /// The value in a column; nil for text that is not UTF-8.
     func value(_ column: Int32) -> SQLValue? {
         switch sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return .null

@@ -26,7 +26,7 @@ enum DatabaseCopy {
         }
     }
 
-    /// Replaces the content of a database, in one transaction: whoever has it open sees the old content or the new one.
+    /// Replaces the content of a database, in one transaction: other connections see the old content or the new one.
     /// `check` is called when nobody else can write any more, and nothing is replaced yet.
     static func copy(
         _ source: SQLiteConnection, into target: SQLiteConnection, check: () throws -> Void

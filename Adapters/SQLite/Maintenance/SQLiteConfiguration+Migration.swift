@@ -42,7 +42,7 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
         if keepsCopy { try DatabaseCopy.write(target, to: copyPath()) }
         let source = try SQLiteConnection(sibling.path, .readWrite, busyTimeout: busyTimeout)
         defer { source.close() }
-        // Whoever has the old schema open sees that it is gone; transactions are not numbered again.
+        // Programs that have the old schema open see that it is gone; transactions are not numbered again.
         try source.run(
             "UPDATE mortise_store SET schemaNumber = ?, lastTransaction = max(lastTransaction, ?)",
             [.integer(stored.schemaNumber + 1), .integer(try Self.lastTransaction(target))])

@@ -77,7 +77,7 @@ final class RecordDecoding: Sendable {
         values.reserveCapacity(decoder.sources.count)
         for (place, source) in decoder.sources.enumerated() {
             func damaged(_ column: Int32) -> SQLiteError {
-                let found = row.value(column)?.sort ?? "text that is none"
+                let found = row.value(column)?.sort ?? "text that is not UTF-8"
                 return SQLiteError(
                     path,
                     .damagedValue(

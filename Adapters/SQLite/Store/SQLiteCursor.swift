@@ -24,7 +24,7 @@ private final class NumberCursor: RowCursor {
     private let plan: FetchPlan
     private let selection: PreparedSelection
     private var last: Int64 = 0
-    /// The number of the first record that is inserted after the cursor was made: whoever inserts meanwhile makes it no longer.
+    /// The number of the first record that is inserted after the cursor was made: later insertions do not make it longer.
     private let end: Int64
 
     init(_ store: SQLiteStore, _ plan: FetchPlan, _ selection: PreparedSelection) throws {

@@ -105,7 +105,7 @@ struct StoreMetadata {
         self.catalog = catalog
     }
 
-    /// Writes schema and catalog; whoever has the store open under another schema cannot save any more.
+    /// Writes schema and catalog; programs that have the store open under another schema cannot save any more.
     mutating func write(_ connection: SQLiteConnection) throws {
         schemaNumber += 1
         try connection.run(

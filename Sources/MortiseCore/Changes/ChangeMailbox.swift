@@ -7,8 +7,8 @@ protocol ChangeRecorder: AnyObject, Sendable {
 
 extension ChangedRecords: ChangeRecorder {}
 
-/// The change sets that a feed has posted since they were last taken, up to a number of records, beyond which they are forgotten:
-/// whoever takes them finds that some are missing.
+/// The change sets that a feed has posted since they were last taken, up to a number of records, beyond which they are forgotten
+/// and the next taking tells that some are missing.
 final class ChangeMailbox: ChangeRecorder {
     private struct State {
         var sets: [ChangeSet] = []

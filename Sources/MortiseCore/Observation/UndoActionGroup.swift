@@ -33,7 +33,7 @@ final class UndoActionGroup {
         actions.append(action)
     }
 
-    /// Says it of the latest action; of the next one if there is none yet.
+    /// Says it of the latest action; of the next one in an empty group.
     func setIsDiscardable(_ isDiscardable: Bool) {
         if actions.isEmpty {
             nextIsDiscardable = isDiscardable

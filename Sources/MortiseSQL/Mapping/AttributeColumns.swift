@@ -84,7 +84,7 @@ package struct AttributeColumns: Sendable, Hashable {
         }
     }
 
-    /// The value that the columns hold; nil if it is none of the kind.
+    /// The value that the columns hold; nil if it is not of the kind.
     package func value(_ main: SQLValue, _ other: SQLValue) -> StoredValue? {
         switch (kind, main) {
         case (_, .null): return .null

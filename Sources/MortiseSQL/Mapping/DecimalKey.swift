@@ -16,7 +16,7 @@ enum DecimalKey {
     /// Exponents of a decimal go from -128 to 165.
     private static let bias = 1_024
 
-    /// The key of a number, of its digits with at most one point; nil for a text that is none.
+    /// The key of a number, of its digits with at most one point; nil for any other text.
     static func key(ofDigits text: String) -> Data? {
         if text == "NaN" { return Data([Sort.notANumber]) }
         var digits: [UInt8] = []

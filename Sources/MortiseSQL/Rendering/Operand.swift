@@ -60,7 +60,7 @@ struct RecordOperand {
         return values.count == 1 ? .compare(.equal, entityNumber, .value(values[0])) : .isIn(entityNumber, values)
     }
 
-    /// The number of the record; null if there is none.
+    /// The number of the record; null without a record.
     var number: SQLExpression {
         guard let casts else { return bareNumber }
         switch isOne(of: casts) {

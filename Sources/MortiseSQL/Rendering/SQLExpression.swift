@@ -24,7 +24,7 @@ package indirect enum SQLExpression: Sendable, Hashable {
     case isNumber(SQLExpression)
     /// Whether the value is one of some that are not null; null for null.
     case isIn(SQLExpression, [SQLValue])
-    /// Whether the value is none of some that are not null; null for null.
+    /// Whether the value differs from all of some that are not null; null for null.
     case isNotIn(SQLExpression, [SQLValue])
     /// Whether a text contains another, byte by byte; null for null.
     case hasPart(SQLExpression, SQLExpression)

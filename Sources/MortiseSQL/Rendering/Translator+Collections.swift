@@ -192,7 +192,7 @@ extension Translator {
         return Fragment(.and([from, .compare(.less, sql, .value(.text(end)))]), isExact: false)
     }
 
-    /// The least text that comes after all that begin with another; nil if there is none.
+    /// The least text that comes after all that begin with another; nil if nothing comes after them.
     private static func textAfterAll(beginningWith text: String) -> String? {
         var scalars = Array(text.unicodeScalars)
         while let last = scalars.popLast() {

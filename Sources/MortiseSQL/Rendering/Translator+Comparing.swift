@@ -76,7 +76,7 @@ extension Translator {
         }
     }
 
-    /// Whether a record is one of some, or is none of them.
+    /// Whether a record is one of some, or is not among them.
     func record(_ record: RecordOperand, isOneOf identifiers: [PersistentIdentifier], _ holds: Bool) -> Fragment {
         // Numbers are given once in a store, but an identifier may name the wrong entity with one.
         var numbers: [Int: [Int64]] = [:]
@@ -98,7 +98,7 @@ extension Translator {
         }
         if holds { return .or(ways.map { Fragment($0) }) }
         if ways.isEmpty { return .truth(true) }
-        // Null where there is no record, or where it is none of these.
+        // Null where there is no record, or where it is not among these.
         return Fragment(.isNull(.choose(ways.count == 1 ? ways[0] : .or(ways), .value(.integer(1)), nil)))
     }
 
@@ -181,7 +181,7 @@ extension Translator {
         guard kind == .date, comparison == .lessOrEqual || comparison == .greaterOrEqual else {
             return Fragment(numbers.isEmpty ? plain : .and([plain] + numbers))
         }
-        // A date that is none is neither before nor after another.
+        // A date that is not a number is neither before nor after another.
         let none = [SQLExpression.isNaN(x.sql)] + (isConstant ? [] : [.isNaN(y.sql)])
         let present = [x, y].filter(\.mayBeNull).map { SQLExpression.isNotNull($0.sql) }
         let either = SQLExpression.or([numbers.isEmpty ? plain : .and([plain] + numbers)] + none)

@@ -2,7 +2,7 @@ import Foundation
 public import Observation
 import Synchronization
 
-/// Counts the changes of a container's stores that concern some models and authors, whoever makes them: this process as well as
+/// Counts the changes of a container's stores that concern some models and authors, made by this process or by
 /// others. Read `eventCounter` in a view or with `withObservationTracking`, and fetch the history when it grows.
 ///
 /// It counts on the actor that it was made on; outside of any actor, on a queue of its own. It ends when it is released.

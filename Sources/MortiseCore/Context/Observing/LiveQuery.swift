@@ -167,7 +167,7 @@ final class LiveQuery<Model: PersistentModel> {
     // MARK: Changes
 
     /// Takes in what has changed.
-    /// - Returns: the difference; nil if there is none.
+    /// - Returns: the difference; nil if nothing differs.
     /// - Throws: what a fetch throws. The result then stays as it was, and is fetched again at the next change.
     func take(_ batch: LiveBatch) throws -> ResultsChange? {
         explanation.steps += 1

@@ -407,6 +407,18 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
     package.traits = []
 }
 
+// For runs of the tests: most of their time is the libraries' own, which are optimized here as in a release. The tests are
+// not, which would take longer to compile than it saves. An app's build does not come by here.
+if Context.environment["MORTISE_OPTIMIZES_LIBRARIES"] != nil {
+    let libraries: Set = [
+        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog", "MortiseSQL",
+        "MortiseSQLite", "MortiseConformance", "MortiseTestSupport", "CustomStore",
+    ]
+    for target in package.targets where libraries.contains(target.name) {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
+    }
+}
+
 for target in package.targets where target.name != "CMortisePlatform" && target.type != .system {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [

@@ -44,10 +44,8 @@ def convert(module, binaries, folder):
     graphs, archive = folder / f"{module}-graphs", folder / f"{module}.doccarchive"
     graphs.mkdir()
     triple = json.loads(run([tool("swift"), "-print-target-info"])[1])["target"]["triple"]
-    platform = binaries / "CMortisePlatform.build"
     command = [
         tool("swift-symbolgraph-extract"), "-module-name", module, "-I", binaries / "Modules", "-target", triple,
-        "-Xcc", f"-fmodule-map-file={platform / 'module.modulemap'}",
         "-Xcc", f"-fmodule-map-file={ROOT / 'Sources' / 'CSQLite' / 'module.modulemap'}", "-minimum-access-level", "public",
         "-skip-synthesized-members", "-skip-inherited-docs", "-output-dir", graphs,
     ]

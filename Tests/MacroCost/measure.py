@@ -62,12 +62,10 @@ def run(command):
 class Compiler:
     def __init__(self, build, folder):
         self.folder = folder
-        clibrary = build / "CMortisePlatform.build" / "module.modulemap"
         sqlite = pathlib.Path(__file__).resolve().parents[2] / "Sources" / "CSQLite" / "module.modulemap"
         self.options = [
             "swiftc", "-swift-version", "6", "-parse-as-library", "-module-name", "Measured",
-            "-I", build / "Modules", "-Xcc", f"-fmodule-map-file={clibrary}",
-            "-Xcc", f"-fmodule-map-file={sqlite}",
+            "-I", build / "Modules", "-Xcc", f"-fmodule-map-file={sqlite}",
             "-load-plugin-executable", f"{build / 'MortiseMacros-tool'}#MortiseMacros",
         ]
 

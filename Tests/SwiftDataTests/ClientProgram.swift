@@ -112,9 +112,8 @@ struct ClientProgram {
 
     private static let modules = [
         "-I", products.appending(path: "Modules").path, "-Xcc",
-        // As SwiftPM does for the C targets that the modules import.
-        "-fmodule-map-file=" + products.appending(path: "CMortisePlatform.build/module.modulemap").path,
-        "-Xcc", "-fmodule-map-file=" + root.appending(path: "Sources/CSQLite/module.modulemap").path,
+        // As SwiftPM does for the only C module that a trait's store imports. The rest is read without.
+        "-fmodule-map-file=" + root.appending(path: "Sources/CSQLite/module.modulemap").path,
         "-load-plugin-executable", products.appending(path: "MortiseMacros-tool").path + "#MortiseMacros",
     ]
 

@@ -161,7 +161,7 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// themselves.
     public func processPendingChanges() {
         tracker.propagateDeletes()
-        state.live?.deliver()
+        state.follower?.deliver()
     }
 
     /// The model with that identifier, if this context has it in memory; nil otherwise. As everywhere, an identifier may have the name
@@ -297,7 +297,7 @@ extension ContextState {
 
     func rollback() {
         propagateDeletes()
-        live?.noteRollback()
+        follower?.noteRollback()
         defer { forgetAutosave() }
         var drops: [ValueChange] = []
         for model in inserted {
@@ -323,7 +323,7 @@ extension ContextState {
         } catch {
             latch(error)
         }
-        live?.deliver()
+        follower?.deliver()
     }
 }
 

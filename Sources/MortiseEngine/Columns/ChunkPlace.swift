@@ -1,4 +1,3 @@
-internal import CMortisePlatform
 import Foundation
 import Synchronization
 

@@ -1,5 +1,3 @@
-internal import CMortisePlatform
-
 /// The Castagnoli checksum of RFC 3720, over bytes that come in any number of pieces.
 ///
 /// It detects every error of up to 32 adjacent bits, and misses any other with a probability of 1 in 2³². It protects

@@ -1,5 +1,3 @@
-internal import CMortisePlatform
-
 /// Which object is the model of which row, for one entity in one context. Rows are dense, so this is an array in pages.
 ///
 /// Objects are held without a reference and take themselves out when they go, on whatever thread. The table's lock is held
@@ -147,3 +145,8 @@ extension IdentityMap.Page {
         return object.takeRetainedValue()
     }
 }
+
+/// A function of CMortisePlatform, whose header says what it does. Not imported, so that who reads this module's interface
+/// does not need the C module; see the functions of the engine.
+@_silgen_name("mortise_retain_if_alive")
+private func mortise_retain_if_alive(_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?

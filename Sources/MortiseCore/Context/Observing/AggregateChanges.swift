@@ -69,8 +69,7 @@ private final class LiveValue<Model: PersistentModel, Value: Sendable>: LiveSubs
     init(_ sequence: AggregateChanges<Model, Value>, isolation: (any Actor)?) throws {
         self.sequence = sequence
         let state = sequence.context.state
-        let live = state.live ?? LiveResults(sequence.context)
-        state.live = live
+        let live = LiveResults.following(sequence.context)
         place = live.subscribe(self, isolation: isolation) { [signal] in signal.set() }
         if sequence.aggregate.operation == .count {
             query = try LiveQuery(sequence.descriptor, section: nil, in: state)

@@ -61,9 +61,6 @@ public final class HistoryObserver: Observable {
 
     /// How many times something was told that counts. Changes that arrive together count once.
     public var eventCounter: Int { state.counter }
-
-    /// Why the history behind the tokens could not be read; nil if it could.
-    public var error: (any Error)? { nil }
 }
 
 @available(*, unavailable, message: "An observer is used where it was made.")

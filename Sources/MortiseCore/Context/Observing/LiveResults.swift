@@ -20,7 +20,7 @@ protocol LiveSubscriber: AnyObject {
 /// The live results of a context: what has changed since they were last worked off, and how that is delivered.
 ///
 /// Used where the context is used, apart from the places of subscribers and the mail, which come and go on any thread.
-final class LiveResults {
+final class LiveResults: UnsavedChangeFollower {
     /// How many rounds follow each other without a turn for other code.
     private static let mostRounds = 1000
 
@@ -54,6 +54,14 @@ final class LiveResults {
         self.context = context
         places = LivePlaces()
         places.attach(self)
+    }
+
+    /// The live results of a context, which follow it from now on.
+    static func following(_ context: ModelContext) -> LiveResults {
+        if let live = context.state.live { return live }
+        let live = LiveResults(context)
+        context.state.follower = live
+        return live
     }
 
     // MARK: Subscribers
@@ -93,7 +101,7 @@ final class LiveResults {
     // MARK: What changes
 
     /// A model is among the unsaved ones from now on.
-    func watch(_ model: any PersistentModel, comesOrGoes: Bool = false) {
+    func watch(_ model: any PersistentModel, comesOrGoes: Bool) {
         guard places.isActive else { return }
         model._modelState.flags.insert(.isWatched)
         if comesOrGoes {
@@ -335,4 +343,9 @@ final class LivePlaces: @unchecked Sendable {
         state.withLock { $0.isScheduled = false }
         results?.collect()
     }
+}
+
+extension ContextState {
+    /// The live results of the context; nil before there were any.
+    var live: LiveResults? { follower as? LiveResults }
 }

@@ -86,8 +86,7 @@ private final class LiveStream<Model: PersistentModel>: LiveSubscriber {
 
     init(_ sequence: ResultsChanges<Model>, isolation: (any Actor)?) throws {
         context = sequence.context
-        let live = context.state.live ?? LiveResults(context)
-        context.state.live = live
+        let live = LiveResults.following(context)
         place = live.subscribe(self, isolation: isolation) { [signal] in signal.set() }
         let query = try LiveQuery(
             sequence.descriptor, section: sequence.section, observed: sequence.observing, in: context.state)

@@ -33,8 +33,7 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
         isolation: (any Actor)?
     ) throws {
         modelContext = context
-        let live = context.state.live ?? LiveResults(context)
-        context.state.live = live
+        let live = LiveResults.following(context)
         // Only what is changed from here on is told of, so that nothing lies between the fetch and that.
         let relay = LiveRelay()
         let place = live.subscribe(relay, isolation: isolation)

@@ -31,7 +31,7 @@ extension ContextState {
             if isStored {
                 // What failed came after it.
                 savedInPart = true
-                live?.noteSave()
+                follower?.noteSave()
                 postDidSave(saved)
             } else {
                 propagateDeletes()
@@ -44,7 +44,7 @@ extension ContextState {
             saved.note(token, of: session.identifier)
         }
         tracker.forgetUndoneRefusals()
-        live?.noteSave()
+        follower?.noteSave()
         postDidSave(saved)
         return true
     }

@@ -50,7 +50,7 @@ extension ContextState {
             tracker?.journal?.endSave(isDone: true)
         } catch {
             tracker?.journal?.endSave(isDone: false)
-            live?.noteSave()
+            follower?.noteSave()
             // What some of several stores have saved before another failed stays saved.
             if !saved.isEmpty {
                 savedInPart = true
@@ -58,7 +58,7 @@ extension ContextState {
             }
             throw error
         }
-        live?.noteSave()
+        follower?.noteSave()
         postDidSave(saved)
     }
 

@@ -24,7 +24,7 @@ struct UniqueMerge {
         let draft = loser._modelState.ensureDraft()
         draft.survivor = survivor
         draft.takeBack()
-        state.live?.watch(loser, comesOrGoes: true)
+        state.follower?.watch(loser, comesOrGoes: true)
         loser._modelState.flags = []
         loser._modelState.table = nil
         if policy == .keep { state.propagateDeletes() }

@@ -23,7 +23,7 @@ extension ChangeTracker {
             deleted.append(model)
         }
         model._modelState.flags = [.isDeleted, .awaitsRules]
-        state?.live?.watch(model, comesOrGoes: true)
+        state?.follower?.watch(model, comesOrGoes: true)
         unpropagated.append(model)
         onChange?()
     }

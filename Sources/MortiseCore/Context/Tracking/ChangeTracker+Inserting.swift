@@ -109,7 +109,7 @@ extension ChangeTracker {
         model._modelState.enter(table)
         draft.lend(to: reference, required: table.layout.record.requiredTargets)
         inserted.append(model)
-        state.live?.watch(model, comesOrGoes: true)
+        state.follower?.watch(model, comesOrGoes: true)
         endDeletion(of: model)
         journal?.noteEntered(model)
         let reached = RelationshipEditor(model).connectInserted(in: table.layout)
@@ -132,7 +132,7 @@ extension ChangeTracker {
         } else {
             model._modelState.dropSavedDraft(table.layout.record)
         }
-        state?.live?.watch(model, comesOrGoes: true)
+        state?.follower?.watch(model, comesOrGoes: true)
         RelationshipEditor(model).leaveDeleted(in: table.layout, except: returning)
     }
 

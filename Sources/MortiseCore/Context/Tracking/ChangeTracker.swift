@@ -66,7 +66,7 @@ final class ChangeTracker {
         model._modelState.flags.insert(.isChanged)
         keepBase(of: model)
         changed.append(model)
-        state?.live?.watch(model)
+        state?.follower?.watch(model)
         onChange?()
     }
 

@@ -42,8 +42,8 @@ final class ContextState: StoreSessionObserver, ModelFinding {
     /// Whether the version being read is the result of this context's own save.
     var isTakingOver = false
     let notifications = DeferredNotifications()
-    /// The live results of the context; nil before there were any.
-    @exclusivity(unchecked) var live: LiveResults?
+    /// What follows the context's unsaved changes; nil before anything did.
+    @exclusivity(unchecked) var follower: (any UnsavedChangeFollower)?
     /// The first error that a place without `throws` ran into; the next fetch or save throws it.
     private var latched: (any Error)?
     /// The first failure to read a list that a store had left out, which is latched too; see `throwListFailure()`.

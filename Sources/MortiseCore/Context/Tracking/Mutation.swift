@@ -82,7 +82,7 @@ extension ChangeTracker {
     /// Has live results look at a model again.
     @inline(__always)
     private static func mark<Model: PersistentModel>(_ model: Model, at slot: Int) {
-        if model._flags.contains(.isWatched) { model._table?.state.live?.mark(model, at: slot) }
+        if model._flags.contains(.isWatched) { model._table?.state.follower?.mark(model, at: slot) }
     }
 
     // Kept out of line: few contexts record what changes.

@@ -1,5 +1,3 @@
-internal import CMortisePlatform
-
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -39,7 +37,8 @@ func syncDescriptor(_ descriptor: Int32, _ kind: SyncKind) -> FileError.Code? {
 func fileExtent(
     descriptor: Int32 = -1, path: UnsafePointer<CChar>? = nil, followingLinks: Bool = true
 ) throws(FileError.Code) -> FileExtent {
-    var extent = mortise_extent()
+    // As in the header's struct.
+    var extent: (device: UInt64, inode: UInt64, size: Int64) = (0, 0, 0)
     let code = mortise_file_extent(descriptor, path, followingLinks ? 1 : 0, &extent)
     if code != 0 { throw FileError.Code(rawValue: code) }
     return FileExtent(device: extent.device, inode: extent.inode, size: extent.size)

@@ -65,6 +65,9 @@ let package = Package(
             description:
                 "The library MortiseSQLite: stores on files of SQLite, sqlite:PATH. Needs libsqlite3-dev on Linux."),
         .trait(
+            name: "Mutants",
+            description: "The program that changes the sample stores, which needs swift-syntax outside of macros."),
+        .trait(
             name: "SQLiteStore",
             description: "The sample of a store on SQLite. Needs libsqlite3-dev on Linux."),
     ],
@@ -291,9 +294,10 @@ let package = Package(
         .executableTarget(
             name: "mortise-mutants",
             dependencies: [
-                .product(name: "SwiftOperators", package: "swift-syntax"),
-                .product(name: "SwiftParser", package: "swift-syntax"),
-                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                "MissingTrait",
+                .product(name: "SwiftOperators", package: "swift-syntax", condition: .when(traits: ["Mutants"])),
+                .product(name: "SwiftParser", package: "swift-syntax", condition: .when(traits: ["Mutants"])),
+                .product(name: "SwiftSyntax", package: "swift-syntax", condition: .when(traits: ["Mutants"])),
             ],
             path: "Tests/Mutants", exclude: ["equivalents.txt"]),
         .executableTarget(

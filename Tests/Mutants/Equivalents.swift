@@ -1,3 +1,4 @@
+#if Mutants
 import Foundation
 
 /// A change that no user of the store can observe.
@@ -62,3 +63,4 @@ struct Equivalent: Sendable {
         MutantError(description: "equivalents.txt, line \(line + 1): \(text).")
     }
 }
+#endif

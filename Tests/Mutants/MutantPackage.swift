@@ -1,3 +1,4 @@
+#if Mutants
 import Foundation
 import SwiftParser
 import SwiftSyntax
@@ -225,3 +226,4 @@ struct MutantPackage {
         return (process.terminationStatus, String(decoding: data, as: UTF8.self))
     }
 }
+#endif

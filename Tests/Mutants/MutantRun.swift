@@ -1,3 +1,4 @@
+#if Mutants
 import Dispatch
 import Foundation
 import Synchronization
@@ -91,3 +92,4 @@ struct MutantRun: Sendable {
         if let error = errors.withLock({ $0.first }) { throw error }
     }
 }
+#endif

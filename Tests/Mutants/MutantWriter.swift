@@ -1,3 +1,4 @@
+#if Mutants
 import SwiftOperators
 import SwiftParser
 import SwiftSyntax
@@ -344,3 +345,4 @@ final class MutantWriter {
         return MutationTable.members[name].map { [("exchanged", "\(base.trimmedDescription).\($0)")] } ?? []
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Mutants
 import SwiftSyntax
 
 /// What is changed in a store's sources, as tables: one row, one mutant wherever it applies.
@@ -81,3 +82,4 @@ struct Mutant: Codable {
         return "`\(line.count > 100 ? line.prefix(97) + "…" : line)`"
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Mutants
 import Foundation
 import Synchronization
 
@@ -149,3 +150,8 @@ do {
     say("\(error)")
     exit(2)
 }
+#else
+import MissingTrait
+
+endForMissingTrait("Mutants", program: "mortise-mutants")
+#endif

@@ -9,6 +9,8 @@ public enum ToolError: Error, Hashable, Sendable {
     case unsupported(store: String, what: String)
     /// The target of a copy holds records, and neither --resume nor --replace was given.
     case holdsRecords(store: String, count: Int)
+    /// There is a store where a backup was to be put, and --replace was not given.
+    case notReplaced(store: String)
     /// The folder of a new package exists already.
     case alreadyThere(path: String)
     /// Both ends of a copy are the same store.
@@ -50,6 +52,9 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
             "\(store) already holds \(count) records and was not changed; pass --resume to continue an "
                 + "interrupted copy, "
                 + "or --replace to remove them first"
+        case .notReplaced(let store):
+            "there is a store at \(store), which was not changed; pass --replace to put the backup in its place and lose "
+                + "what was saved since"
         case .alreadyThere(let path): "\(path) exists already and was not changed; take another name or folder"
         case .sameStore(let store): "\(store) is both source and target"
         case .otherSchema(let store, let other, let differences):
@@ -83,7 +88,7 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         case .missing, .missingSchema: .missing
         case .notASchema: .damaged
         case .unsupported, .notImportable: .unsupported
-        case .holdsRecords, .alreadyThere: .alreadyExists
+        case .holdsRecords, .alreadyThere, .notReplaced: .alreadyExists
         case .sameStore, .usage, .unansweredQuestions: .usage
         case .otherSchema, .notABeginning, .unequalCopy, .changedMeanwhile, .interrupted: .conflict
         case .output: .failedInputOutput

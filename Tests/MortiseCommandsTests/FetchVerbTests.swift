@@ -160,7 +160,9 @@ import Testing
         let run = try ToolRun("--help")
         #expect(run.status == 0)
         for verb in [
-            "info", "fetch", "explain", "copy", "compare", "verify", "compact", "salvage", "reseal", "backup", "watch",
+            "info", "fetch", "explain", "copy", "compare", "verify", "compact", "salvage", "reseal", "backup",
+            "restore",
+            "watch",
         ] {
             #expect(run.output.contains("  \(verb)"), "\(verb)")
             let help = try ToolRun(verb, "--help")

@@ -55,19 +55,27 @@ struct StoreArgument {
     /// - Parameter text: a URL of the same scheme without options, or a path.
     /// - Returns: the path.
     /// - Throws: `ToolError.usage`.
-    func path(ofNewStore text: String) throws -> String {
+    func path(ofNewStore text: String) throws -> String { try path(text, of: "the new store") }
+
+    /// Parses the argument that names another store of this store's kind.
+    /// - Parameters:
+    ///   - text: a URL of the same scheme without options, or a path.
+    ///   - what: what an error calls that store.
+    /// - Returns: the path.
+    /// - Throws: `ToolError.usage`.
+    func path(_ text: String, of what: String) throws -> String {
         let scheme = text.prefix { $0 != ":" }.lowercased()
         let known = ToolContext.current.registry.knownSchemes.map(\.name)
         guard scheme.count < text.count, known.contains(scheme) else { return text }
         guard scheme == url.scheme else {
             throw ToolError.usage(
-                "the new store must be of the same kind as \(name): expected \(url.scheme):PATH, "
+                "\(what) must be of the same kind as \(name): expected \(url.scheme):PATH, "
                     + "found \(text.shown(limit: 300)); to copy into another kind of store use \"mortise copy\"")
         }
         let target = try StoreURL(text)
         guard target.options.isEmpty, !target.path.isEmpty else {
             throw ToolError.usage(
-                "give the new store by its path alone: expected \(url.scheme):PATH, found \(text.shown(limit: 300))"
+                "give \(what) by its path alone: expected \(url.scheme):PATH, found \(text.shown(limit: 300))"
             )
         }
         return target.path

@@ -251,7 +251,7 @@ package final class ExternalFiles: Sendable {
         ExternalFileFault(path: path(of: reference.name), reason: reason)
     }
 
-    // MARK: Errors that nobody could be told of
+    // MARK: Errors that nobody waits for
 
     private static var thread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
 

@@ -34,7 +34,7 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
     ) throws {
         modelContext = context
         let live = LiveResults.following(context)
-        // Only what is changed from here on is told of, so that nothing lies between the fetch and that.
+        // Before the fetch, so that no change falls between the two.
         let relay = LiveRelay()
         let place = live.subscribe(relay, isolation: isolation)
         query = try LiveQuery(descriptor, section: section, in: context.state)

@@ -1,6 +1,6 @@
-/// What is told of every change that is made in a context, before it is made, so that it can be taken back.
+/// Hears of every change in a context before it is made, so that it can be taken back.
 ///
-/// A change that is told while it is suspended was made by nobody: merges, and what a save settles.
+/// While it is suspended the changes are the framework's own: merges, and what a save settles.
 class ChangeJournal {
     /// How many calls are at work whose changes nobody has made.
     var suspensions = 0

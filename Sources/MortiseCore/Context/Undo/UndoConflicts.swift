@@ -2,7 +2,7 @@
 struct UndoConflicts {
     /// The entries that are passed over, by index.
     private(set) var skipped: Set<Int> = []
-    /// What is told of them.
+    /// What the report says of them.
     private(set) var told: [UndoReport.Skipped] = []
     /// The to-one relationships among them, by index, whose old targets may come back.
     private(set) var overruled: [Int] = []

@@ -26,15 +26,15 @@ let package = Package(
         .library(name: "MortiseService", targets: ["MortiseService"]),
         .executable(name: "mortise", targets: ["MortiseProgram"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
-        .executable(name: "file-catalog", targets: ["FileCatalog"]),
-        .executable(name: "music-library", targets: ["MusicLibrary"]),
-        .executable(name: "trips", targets: ["Trips"]),
-        .executable(name: "journeys", targets: ["Journeys"]),
-        .executable(name: "inventory", targets: ["InventoryServer"]),
+        .executable(name: "file-catalog", targets: ["FileCatalogSample"]),
+        .executable(name: "music-library", targets: ["MusicLibrarySample"]),
+        .executable(name: "trips", targets: ["TripsSample"]),
+        .executable(name: "journeys", targets: ["JourneysSample"]),
+        .executable(name: "inventory", targets: ["InventorySampleServer"]),
         .executable(name: "mortise-bench", targets: ["MortiseBenchmarks"]),
         .executable(name: "mortise-conformance", targets: ["mortise-conformance"]),
         .executable(name: "custom-store", targets: ["CustomStoreProgram"]),
-        .executable(name: "remote-store", targets: ["RemoteStore"]),
+        .executable(name: "remote-store", targets: ["RemoteStoreSample"]),
         .executable(name: "sqlite-store", targets: ["SQLiteStoreProgram"]),
     ],
     // Off by default: an app fetches and builds only what Mortise itself needs.
@@ -152,22 +152,22 @@ let package = Package(
             path: "Tests/Conformance/Program"),
 
         .executableTarget(
-            name: "FileCatalog",
+            name: "FileCatalogSample",
             dependencies: ["Mortise", "MortiseConfiguration", "MissingTrait", argumentParser],
             path: "Samples/FileCatalog"),
         .executableTarget(
-            name: "MusicLibrary",
+            name: "MusicLibrarySample",
             dependencies: ["Mortise", "MortiseConfiguration", "MissingTrait", argumentParser],
-            path: "Samples/MusicLibrary"),
-        .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
-        .executableTarget(name: "Journeys", dependencies: ["Mortise"], path: "Samples/Journeys"),
+            path: "Samples/MusicLibrary", exclude: ["Chinook", "README.md"]),
+        .executableTarget(name: "TripsSample", dependencies: ["Mortise"], path: "Samples/Trips"),
+        .executableTarget(name: "JourneysSample", dependencies: ["Mortise"], path: "Samples/Journeys"),
         .target(
-            name: "Inventory", dependencies: ["Mortise", .product(name: "Logging", package: "swift-log")],
+            name: "InventorySample", dependencies: ["Mortise", .product(name: "Logging", package: "swift-log")],
             path: "Samples/Inventory/Domain"),
         .executableTarget(
-            name: "InventoryServer",
+            name: "InventorySampleServer",
             dependencies: [
-                "Inventory", "Mortise", "MortiseService", "MissingTrait", serviceLifecycle,
+                "InventorySample", "Mortise", "MortiseService", "MissingTrait", serviceLifecycle,
                 .product(
                     name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["Inventory"])),
                 .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Inventory"])),
@@ -182,7 +182,7 @@ let package = Package(
             name: "CustomStoreProgram", dependencies: ["CustomStore", "MortiseConformance"],
             path: "Samples/CustomStore/Program"),
         .executableTarget(
-            name: "RemoteStore",
+            name: "RemoteStoreSample",
             dependencies: [
                 "MortiseConformance", "MortiseCore",
                 .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["RemoteStore"])),
@@ -353,8 +353,8 @@ let package = Package(
         .testTarget(
             name: "SamplesTests",
             dependencies: [
-                "FileCatalog", "Inventory", "InventoryServer", "Journeys", "Mortise", "MortiseProgram", "MusicLibrary",
-                "Trips",
+                "FileCatalogSample", "InventorySample", "InventorySampleServer", "JourneysSample", "Mortise",
+                "MortiseProgram", "MusicLibrarySample", "TripsSample",
             ]),
         .testTarget(
             name: "MortiseServiceTests",

@@ -10,7 +10,10 @@ struct MusicLibraryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "music-library",
         abstract: "Imports the Chinook music shop into a store and answers questions about it.",
+        discussion: "Without a sub-command it does so with every kind of store, and compares them.",
         subcommands: [Import.self, Questions.self])
+
+    func run() throws { try Demonstration().run() }
 }
 
 /// What every sub-command takes: where the library is.
@@ -34,23 +37,6 @@ struct StoreOption: ParsableArguments {
     }
 }
 
-/// The file of an import, and what it means for the store.
-enum LibraryImport {
-    /// Imports all of a file into an open library, or nothing of it.
-    /// - Returns: how many rows of how many tables, in words.
-    /// - Throws: ``LibraryError`` if the library holds data and `replace` is false; what reading and saving throw.
-    static func run(_ source: ChinookFile, into context: ModelContext, store: String, replace: Bool) throws -> String {
-        if try !Library.isEmpty(context) {
-            guard replace else { throw LibraryError.holdsData(store: Library.shown(store)) }
-            try Library.deleteAll(in: context)
-        }
-        var importer = ChinookImport(into: context)
-        try importer.insert(source)
-        try context.save()
-        return "\(source.rowCount) rows of \(source.tableCount) tables"
-    }
-}
-
 extension MusicLibraryCommand {
     /// Imports the JSON file: all of it or, if anything in it is wrong, nothing.
     struct Import: ParsableCommand {
@@ -67,8 +53,8 @@ extension MusicLibraryCommand {
         func run() throws {
             let source = try ChinookFile(contentsOf: URL(fileURLWithPath: file))
             let store = try option.store
-            let imported = try LibraryImport.run(source, into: Library.open(store), store: store, replace: replace)
-            print("imported \(imported) into \(Library.shown(store))")
+            try LibraryImport.run(source, into: Library.open(store), store: store, replace: replace)
+            print("imported \(source.rowCount) rows of \(source.tableCount) tables into \(Library.shown(store))")
         }
     }
 
@@ -87,32 +73,29 @@ extension MusicLibraryCommand {
             let source = try from.map { try ChinookFile(contentsOf: URL(fileURLWithPath: $0)) }
             let store = try option.store
             let context = try Library.open(store)
-            if let source { _ = try LibraryImport.run(source, into: context, store: store, replace: false) }
+            if let source { try LibraryImport.run(source, into: context, store: store) }
             if try Library.isEmpty(context) { throw LibraryError.holdsNothing(store: Library.shown(store)) }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            print(String(decoding: try encoder.encode(Answers(from: context)), as: UTF8.self))
-        }
-    }
-}
-
-/// Why a command cannot use a store.
-enum LibraryError: Error, Equatable, CustomStringConvertible {
-    case holdsData(store: String)
-    case holdsNothing(store: String)
-
-    var description: String {
-        switch self {
-        case .holdsData(let store): "the store \(store) holds data already; pass --replace to replace it"
-        case .holdsNothing(let store): "the store \(store) holds no library; import one first"
+            var answers: [String: Answer] = [:]
+            for question in Question.all { answers[question.key] = try question.answer(context) }
+            print(String(decoding: try encoder.encode(answers), as: UTF8.self))
         }
     }
 }
 #else
+import Foundation
 import MissingTrait
 
+/// The main job alone: the sub-commands need the trait `Tool`, which brings the parser of command lines.
 @main
 struct MusicLibraryCommand {
-    static func main() { endForMissingTrait("Tool", program: "music-library") }
+    static func main() {
+        guard CommandLine.arguments.count == 1 else { endForMissingTrait("Tool", program: "music-library") }
+        do { try Demonstration().run() } catch {
+            FileHandle.standardError.write(Data("Error: \(error)\n".utf8))
+            exit(1)
+        }
+    }
 }
 #endif

@@ -36,10 +36,11 @@ import Testing
 
     @Test func theCommandsOfTheFirstScreenExist() throws {
         let commands = try #require(try Document.readme.blocks.first { $0.language == "sh" })
-        #expect(commands.text.contains("swift run trips"))
-        #expect(commands.text.contains("Tests/run"))
+        #expect(commands.text == "swift run music-library\n")
+        let text = try Document.readme.text
+        #expect(text.contains("`swift run trips`") && text.contains("`Tests/run`"))
         let manifest = try String(contentsOf: Document.package.appending(path: "Package.swift"), encoding: .utf8)
-        #expect(manifest.contains("\"trips\""))
+        #expect(manifest.contains("name: \"music-library\"") && manifest.contains("name: \"trips\""))
         let tests = Document.package.appending(path: "Tests/run").path(percentEncoded: false)
         #expect(FileManager.default.isExecutableFile(atPath: tests))
     }

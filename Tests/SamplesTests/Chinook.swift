@@ -3,17 +3,22 @@ import Testing
 
 /// The Chinook data set and its reference answers.
 enum Chinook {
-    static let folder = Package.root.appending(path: "Samples/Chinook")
+    static let folder = Package.root.appending(path: "Samples/MusicLibrary/Chinook")
     static let data = folder.appending(path: "ChinookData.json")
-    static let answers = folder.appending(path: "answers.json")
 
     private struct Reference: Decodable {
         let answer: JSONValue
     }
 
-    /// The reference answers by their questions' keys.
+    /// The answers of a file by their questions' keys.
+    static func answers(in file: URL) throws -> [String: JSONValue] {
+        try JSONDecoder().decode([String: Reference].self, from: Data(contentsOf: file)).mapValues(\.answer)
+    }
+
+    /// The reference answers by their questions' keys: those that come with the data, and those that SQLite has found.
     static func reference() throws -> [String: JSONValue] {
-        try JSONDecoder().decode([String: Reference].self, from: Data(contentsOf: answers)).mapValues(\.answer)
+        let given = try answers(in: folder.appending(path: "answers.json"))
+        return try given.merging(answers(in: folder.appending(path: "answers-by-sql.json"))) { first, _ in first }
     }
 }
 

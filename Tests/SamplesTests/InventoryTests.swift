@@ -2,7 +2,7 @@ import Foundation
 import Mortise
 import Testing
 
-@testable import Inventory
+@testable import InventorySample
 
 /// The service without HTTP, on `memory:` where that is enough.
 @Suite struct InventoryTests {

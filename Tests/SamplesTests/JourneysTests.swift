@@ -2,7 +2,7 @@ import Foundation
 import Mortise
 import Testing
 
-@testable import Journeys
+@testable import JourneysSample
 
 /// The second and the third version of an app, on the stores that its users have.
 @Suite struct JourneysTests {

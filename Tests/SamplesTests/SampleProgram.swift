@@ -19,18 +19,21 @@ struct SampleProgram: Sendable {
     ///
     /// Output goes through files, so that no amount of it blocks the process.
     ///
-    /// - Parameter dataFolder: the folder that the program takes for the user's data folder.
+    /// - Parameters:
+    ///   - dataFolder: the folder that the program takes for the user's data folder.
+    ///   - workingFolder: the folder in which it runs; nil for that of the tests.
     /// - Throws: an error of Foundation if the program is not built or cannot be started.
     func run(_ arguments: String..., dataFolder: URL? = nil) async throws -> Outcome {
         try await run(arguments, dataFolder: dataFolder)
     }
 
-    func run(_ arguments: [String], dataFolder: URL? = nil) async throws -> Outcome {
+    func run(_ arguments: [String], dataFolder: URL? = nil, workingFolder: URL? = nil) async throws -> Outcome {
         let scratch = try Sandbox()
         let (output, errors) = (try scratch.write("", to: "output"), try scratch.write("", to: "errors"))
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
+        if let workingFolder { process.currentDirectoryURL = workingFolder }
         var environment = ProcessInfo.processInfo.environment
         environment["XDG_DATA_HOME"] = (dataFolder ?? scratch.folder).path
         process.environment = environment

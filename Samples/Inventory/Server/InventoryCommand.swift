@@ -1,7 +1,7 @@
 #if Inventory
 import Foundation
 import Hummingbird
-import Inventory
+import InventorySample
 import Logging
 import MortiseService
 import NIOCore

@@ -2,7 +2,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Inventory
+import InventorySample
 import Mortise
 import NIOCore
 import NIOPosix

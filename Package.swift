@@ -7,6 +7,7 @@ let argumentParser: Target.Dependency = .product(
 let serviceLifecycle: Target.Dependency = .product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
 let sqlite: Target.Dependency = .target(name: "MortiseSQLite", condition: .when(traits: ["SQLite"]))
+let postgreSQL: Target.Dependency = .target(name: "MortisePostgreSQL", condition: .when(traits: ["PostgreSQL"]))
 let metrics: Target.Dependency = .product(
     name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
 
@@ -18,6 +19,7 @@ let package = Package(
         .library(name: "MortiseCore", targets: ["MortiseCore"]),
         .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
         .library(name: "MortiseSQLite", targets: ["MortiseSQLite"]),
+        .library(name: "MortisePostgreSQL", targets: ["MortisePostgreSQL"]),
         .library(name: "MortiseConformance", targets: ["MortiseConformance"]),
         .library(name: "MortiseTestSupport", targets: ["MortiseTestSupport"]),
         .library(name: "MortiseCommands", targets: ["MortiseCommands"]),
@@ -68,6 +70,11 @@ let package = Package(
             name: "Mutants",
             description: "The program that changes the sample stores, which needs swift-syntax outside of macros."),
         .trait(
+            name: "PostgreSQL",
+            description:
+                "The library MortisePostgreSQL: stores in databases of PostgreSQL, postgres://…. Needs libpq-dev on Linux."
+        ),
+        .trait(
             name: "SQLiteStore",
             description: "The sample of a store on SQLite. Needs libsqlite3-dev on Linux."),
     ],
@@ -114,11 +121,20 @@ let package = Package(
                 "MortiseCore", "MortiseEngine", "MortiseSQL",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ], path: "Adapters/SQLite", exclude: ["MAPPING.md"]),
+        // The library of the system, for the stores on PostgreSQL; nothing is compiled for it without their trait.
+        .systemLibrary(name: "CPostgreSQL", path: "Sources/CPostgreSQL", pkgConfig: "libpq"),
+        .target(
+            name: "MortisePostgreSQL",
+            dependencies: [
+                "MortiseCore", "MortiseSQL",
+                .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ], path: "Adapters/PostgreSQL", exclude: ["MAPPING.md"]),
         .target(
             name: "Mortise",
             dependencies: [
                 "MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog", sqlite, .product(name: "Logging", package: "swift-log"),
+                "MortiseAppendLog", sqlite, postgreSQL,
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .target(name: "SwiftData", dependencies: ["Mortise"]),
         .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
@@ -137,7 +153,7 @@ let package = Package(
             name: "MortiseProgram",
             dependencies: [
                 "MortiseCommands", "MortiseConfiguration", "MortiseCore", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog", "MissingTrait", sqlite,
+                "MortiseAppendLog", "MissingTrait", sqlite, postgreSQL,
             ]),
         // For programs alone: no app builds it.
         .target(name: "MissingTrait"),
@@ -145,7 +161,7 @@ let package = Package(
             name: "PackageSubjects",
             dependencies: [
                 "MortiseConformance", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
-                "MortiseTestSupport", "CustomStore", sqlite,
+                "MortiseTestSupport", "CustomStore", sqlite, postgreSQL,
             ], path: "Tests/Conformance/Subjects"),
         .executableTarget(
             name: "mortise-conformance", dependencies: ["PackageSubjects", "MortiseConformance"],
@@ -204,7 +220,7 @@ let package = Package(
             name: "MortiseCoreTests",
             dependencies: [
                 "FaultWorkload", "TestSupport", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog", "MortiseTestSupport", sqlite,
+                "MortiseAppendLog", "MortiseTestSupport", sqlite, postgreSQL,
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -247,6 +263,9 @@ let package = Package(
                 "MortiseCore", "MortiseSQL", "MortiseSQLite", "SQLSupport", "TestSupport",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ]),
+        .testTarget(
+            name: "MortisePostgreSQLTests",
+            dependencies: ["MortiseCore", "MortiseSQL", "MortisePostgreSQL", "SQLSupport", "TestSupport"]),
         .testTarget(
             name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients", "Compatibility", "Probes"]),
         .testTarget(
@@ -416,7 +435,7 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
 if Context.environment["MORTISE_OPTIMIZES_LIBRARIES"] != nil {
     let libraries: Set = [
         "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog", "MortiseSQL",
-        "MortiseSQLite", "MortiseConformance", "MortiseTestSupport", "CustomStore",
+        "MortiseSQLite", "MortisePostgreSQL", "MortiseConformance", "MortiseTestSupport", "CustomStore",
     ]
     for target in package.targets where libraries.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]

@@ -5,6 +5,9 @@ import MortiseConfiguration
 import MortiseCore
 import MortiseInMemory
 import MortiseJSONFile
+#if PostgreSQL
+import MortisePostgreSQL
+#endif
 #if SQLite
 import MortiseSQLite
 #endif
@@ -12,6 +15,9 @@ import MortiseSQLite
 var registry = StoreRegistry(.memory, .json, .log)
 #if SQLite
 registry.register(.sqlite)
+#endif
+#if PostgreSQL
+registry.register(.postgres)
 #endif
 let stores = registry
 let settings = ToolSettings { name in try StoreSettings.standard(arguments: []).url(named: name, registry: stores) }

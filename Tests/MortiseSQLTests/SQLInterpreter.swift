@@ -166,6 +166,8 @@ struct SQLInterpreter {
             case .integer, .real: 1
             case .text: 2
             case .blob: 3
+            // These are for databases whose columns have types.
+            case .float, .bool, .decimal, .uuid, .array: 4
             }
         }
         func place<Elements: Sequence>(_ a: Elements, _ b: Elements) -> Int where Elements.Element == UInt8 {

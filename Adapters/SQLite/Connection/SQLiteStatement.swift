@@ -38,6 +38,11 @@ final class SQLiteStatement {
         case .null: try connection.check(sqlite3_bind_null(handle, place))
         case .integer(let number): try connection.check(sqlite3_bind_int64(handle, place, number))
         case .real(let number): try connection.check(sqlite3_bind_double(handle, place, number))
+        case .float(let number): try bind(.real(Double(number)), at: place)
+        case .bool(let value): try bind(.integer(value ? 1 : 0), at: place)
+        case .decimal(let digits): try bind(.text(digits), at: place)
+        case .uuid(let uuid): try bind(.blob(withUnsafeBytes(of: uuid.uuid) { Data($0) }), at: place)
+        case .array: try connection.check(SQLITE_MISUSE)
         case .text(var text):
             let status = text.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) {

@@ -9,7 +9,7 @@ extension SQLiteStore {
     /// - Throws: `QueryEvaluationError`; `SQLiteError`.
     public func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {
         guard let selection = selection(query.query), selection.isExact,
-            let columns = AggregateColumns(query, self)
+            let columns = AggregateColumns(query, mapping)
         else { return nil }
         let groups: [AggregateGroup]
         var scanned = 0
@@ -149,93 +149,6 @@ extension SQLiteStore {
         }
         scanned(count)
         return groups
-    }
-}
-
-/// The columns that an aggregation reads.
-private struct AggregateColumns {
-    /// What is read for one expression.
-    struct Source {
-        enum Content {
-            case attribute(AttributeColumns)
-            case reference(TableMapping.Entity)
-        }
-        let content: Content
-        let name: String
-        let mainText: String
-        let main: Int32
-        let other: Int32
-    }
-
-    let keys: [Source]
-    /// Nil for the number of records.
-    let functions: [Source?]
-    /// After the word SELECT.
-    let text: String
-
-    /// Nil where an expression is more than an attribute or a to-one relationship of the records.
-    init?(_ query: AggregateQuery, _ store: SQLiteStore) {
-        guard let entity = store.mapping.entities[query.query.entity] else { return nil }
-        var names: [String] = []
-        func place(_ column: String) -> Int32 {
-            let text = "\(SQLText.alias(0)).\(SQLName.quoted(column))"
-            if let known = names.firstIndex(of: text) { return Int32(known) }
-            names.append(text)
-            return Int32(names.count - 1)
-        }
-        func source(_ expression: QueryExpression) -> Source? {
-            var property: QueryProperty?
-            switch expression {
-            case .property(.variable(0), let found), .identifier(.property(.variable(0), let found)): property = found
-            default: return nil
-            }
-            guard let property, let owner = store.mapping.entities[property.entity],
-                entity.family.isSubset(of: owner.family), owner.slots.indices.contains(property.slot)
-            else { return nil }
-            let slot = owner.slots[property.slot]
-            func text(_ column: String) -> String { "\(SQLText.alias(0)).\(SQLName.quoted(column))" }
-            switch (slot.place, expression) {
-            case (.attribute(let columns), .property):
-                if columns.kind == .coded { return nil }
-                return Source(
-                    content: .attribute(columns), name: property.name, mainText: text(columns.main),
-                    main: place(columns.main), other: columns.kind == .string ? columns.other.map(place) ?? -1 : -1)
-            case (.reference(let column, let other), _):
-                guard let destination = store.mapping.entities[slot.destination] else { return nil }
-                return Source(
-                    content: .reference(destination), name: property.name, mainText: text(column), main: place(column),
-                    other: other.map(place) ?? -1)
-            default: return nil
-            }
-        }
-        var keys: [Source] = []
-        for key in query.keys {
-            guard let found = source(key) else { return nil }
-            keys.append(found)
-        }
-        var functions: [Source?] = []
-        for function in query.functions {
-            guard let expression = function.expression else {
-                functions.append(nil)
-                continue
-            }
-            guard let found = source(expression) else { return nil }
-            functions.append(found)
-        }
-        self.keys = keys
-        self.functions = functions
-        text = names.joined(separator: ", ")
-    }
-
-    /// Whether all are integers, which SQLite adds and compares exactly; keys may be Booleans and UUIDs, too.
-    var areWhole: Bool {
-        func kind(_ source: Source) -> StorageKind? {
-            if case .attribute(let columns) = source.content { columns.kind } else { nil }
-        }
-        return functions.allSatisfy { source in source.map { kind($0)?.integerRange != nil } ?? true }
-            && keys.allSatisfy { key in
-                kind(key).map { $0 == .bool || $0 == .uuid || $0 == .uint64 || $0.integerRange != nil } ?? false
-            }
     }
 }
 #endif

@@ -8,7 +8,9 @@ extension SQLiteStore {
     /// - Throws: `DataStoreError.unsupportedFeature` for values that are calculated from other records; `RecordsSuperseded` if a
     ///   named record is gone; `QueryEvaluationError`; `SQLiteError`.
     public func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
-        if case .update(let assignments) = batch.change, !assignments.allSatisfy({ readsOwnValuesOnly($0.value) }) {
+        if case .update(let assignments) = batch.change,
+            !assignments.allSatisfy({ mapping.readsOwnValuesOnly($0.value) })
+        {
             throw DataStoreError.unsupportedFeature
         }
         var count = 0
@@ -39,22 +41,6 @@ extension SQLiteStore {
                 ChangeSet(author: batch.author), nil
             )
         }
-    }
-
-    /// Whether a value can be calculated from one record: it depends on its attributes alone, or is a relationship of it.
-    private func readsOwnValuesOnly(_ value: QueryExpression) -> Bool {
-        if case .property(.variable(0), _) = value { return true }
-        var isOwn = true
-        value.forEachPart { part in
-            switch part {
-            case .property(.variable(0), let property):
-                let slots = mapping.entities[property.entity]?.layout.slots ?? []
-                if !slots.indices.contains(property.slot) || slots[property.slot].role != .attribute { isOwn = false }
-            case .property, .identifier, .onModels, .isKind, .cast: isOwn = false
-            default: break
-            }
-        }
-        return isOwn
     }
 
     /// The records of a batch, in identity order.
@@ -114,30 +100,6 @@ extension SQLiteStore {
             }
         }
         try writer.update(snapshots, changed)
-    }
-}
-
-/// One record, for evaluating expressions about it.
-private final class OneRecord: RowSource, @unchecked Sendable {
-    // @unchecked: immutable.
-    private let snapshot: DefaultSnapshot
-
-    private init(_ snapshot: DefaultSnapshot) { self.snapshot = snapshot }
-
-    static func reader(of snapshot: DefaultSnapshot, _ schema: StoredSchema) -> RecordReader {
-        let name = snapshot.persistentIdentifier.entityName
-        return RecordReader(schema: schema, layouts: [name: snapshot.layout]) { $0 == name ? OneRecord(snapshot) : nil }
-    }
-
-    override var endRow: Int { 1 }
-    override var count: Int { 1 }
-    override func contains(row: Int) -> Bool { row == 0 }
-    override func identifier(ofRow row: Int) -> PersistentIdentifier { snapshot.persistentIdentifier }
-    override func row(of identifier: PersistentIdentifier) -> Int? {
-        identifier == snapshot.persistentIdentifier ? 0 : nil
-    }
-    override func value(row: Int, slot: Int) -> StoredValue {
-        snapshot.values.indices.contains(slot) ? snapshot.values[slot] : .null
     }
 }
 #endif

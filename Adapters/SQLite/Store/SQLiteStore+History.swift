@@ -57,16 +57,6 @@ extension SQLiteStore: HistoryProviding {
         }
     }
 
-    /// One row of the history.
-    struct HistoryEntry {
-        let number: Int64
-        let date: Date
-        let author: String?
-        let process: String
-        let bundle: String
-        let changes: HistoryChanges
-    }
-
     /// Hands over the transactions in order until the body returns false.
     private func forEachTransaction(
         _ connection: SQLiteConnection, after first: Int64, upTo last: Int64, _ body: (HistoryEntry) throws -> Bool
@@ -104,103 +94,17 @@ extension SQLiteStore: HistoryProviding {
         return found
     }
 
-    private func record(_ number: Int64, _ entity: Int) -> PersistentIdentifier? {
-        mapping.byNumber[entity].map {
-            .numbered(UInt64(clamping: number), storeIdentifier: identifier, entityName: $0.name)
-        }
-    }
+    private var naming: HistoryNaming { HistoryNaming(mapping, store: identifier) }
 
-    /// The slots of properties that an entity has now.
-    private func slots(_ properties: [Int], of entity: TableMapping.Entity) -> [Int] {
-        properties.compactMap { number in entity.slots.firstIndex { $0.number == number } }
-    }
+    private func transaction(_ entry: HistoryEntry) -> DefaultHistoryTransaction { naming.transaction(entry, schema) }
 
     /// The changes of a transaction as everybody who follows gets them. What the schema lacks is left out.
-    /// With owners, it names records of which only derived lists have changed.
     func changeSet(
         of history: HistoryChanges, _ number: Int64, at date: Date, author: String?, process: String, bundle: String,
         withOwners: Bool
     ) -> ChangeSet {
-        var changes = ChangeSet(author: author)
-        changes.isErasure = history.isErasure
-        changes.commit = ChangeSet.Commit(
-            number: UInt64(clamping: number), timestamp: date, process: process, bundle: bundle)
-        var inserted: [PersistentIdentifier] = []
-        for run in history.inserted {
-            for place in 0..<run.count {
-                if let record = record(run.first + place, run.entity) { inserted.append(record) }
-            }
-        }
-        changes.inserted = ChangeSet.Insertions(records: inserted)
-        for update in history.updated + (withOwners ? history.owners : []) {
-            guard let entity = mapping.byNumber[update.entity], let record = record(update.number, update.entity) else {
-                continue
-            }
-            changes.updated.append(
-                ChangeSet.Update(
-                    record: record, layout: entity.layout, slots: SlotSet(slots(update.properties, of: entity))))
-        }
-        if withOwners { changes.mergeUpdates() }
-        for deletion in history.deleted {
-            guard let entity = mapping.byNumber[deletion.entity], let record = record(deletion.number, deletion.entity)
-            else { continue }
-            var values = ContiguousArray(repeating: StoredValue.null, count: entity.slots.count)
-            var preserved = SlotSet()
-            for (place, value) in self.preserved(deletion, entity) {
-                values[place] = value
-                preserved.insert(place)
-            }
-            changes.deleted.append(
-                ChangeSet.Deletion(
-                    record: record, layout: entity.layout, values: preserved.isEmpty ? [] : values, preserved: preserved
-                ))
-        }
-        return changes
-    }
-
-    private func preserved(
-        _ deletion: HistoryChanges.Deletion, _ entity: TableMapping.Entity
-    ) -> [(place: Int, value: StoredValue)] {
-        deletion.preserved.compactMap { property, text in
-            guard let place = entity.slots.firstIndex(where: { $0.number == property }),
-                let kind = entity.slots[place].slot.property.attribute?.kind,
-                let value = StoredValue(text: text, as: kind)
-            else { return nil }
-            return (place, value)
-        }
-    }
-
-    private func transaction(_ entry: HistoryEntry) -> DefaultHistoryTransaction {
-        var changes: [HistoryChange] = []
-        var next: Int64 = 1
-        func append(_ make: (Int64) -> HistoryChange?) {
-            guard let change = make(next) else { return }
-            changes.append(change)
-            next += 1
-        }
-        for deletion in entry.changes.deleted {
-            guard let entity = mapping.byNumber[deletion.entity], let record = record(deletion.number, deletion.entity)
-            else { continue }
-            let values = preserved(deletion, entity).map { (name: entity.layout.slots[$0.place].name, value: $0.value) }
-            append { schema.deletion(of: record, preserved: values, change: $0, transaction: entry.number) }
-        }
-        for update in entry.changes.updated {
-            guard let entity = mapping.byNumber[update.entity], let record = record(update.number, update.entity) else {
-                continue
-            }
-            let names = slots(update.properties, of: entity).map { entity.layout.slots[$0].name }
-            append { schema.update(of: record, properties: names, change: $0, transaction: entry.number) }
-        }
-        for run in entry.changes.inserted {
-            for place in 0..<run.count {
-                guard let record = record(run.first + place, run.entity) else { continue }
-                append { schema.insertion(of: record, change: $0, transaction: entry.number) }
-            }
-        }
-        return DefaultHistoryTransaction(
-            transactionIdentifier: entry.number, timestamp: entry.date, changes: changes,
-            token: DefaultHistoryToken([identifier: entry.number]), storeIdentifier: identifier,
-            bundleIdentifier: entry.bundle, processIdentifier: entry.process, author: entry.author)
+        naming.changeSet(
+            of: history, number, at: date, author: author, process: process, bundle: bundle, withOwners: withOwners)
     }
 }
 #endif

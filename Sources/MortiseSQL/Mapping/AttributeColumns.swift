@@ -14,25 +14,31 @@ import MortiseCore
 /// | `url` | its text | |
 /// | `data`, `uuid` | its bytes | |
 /// | `coded` | its `Codable` form as JSON | |
+///
+/// PostgreSQL has types for Booleans, for floating-point numbers with NaN, for decimals and for UUIDs, and no U+0000 in text:
+/// `Adapters/PostgreSQL/MAPPING.md` says what is there.
 package struct AttributeColumns: Sendable, Hashable {
     /// The kind of the attribute.
     package let kind: StorageKind
+    /// The database.
+    package let dialect: SQLDialect
     /// The column that is named by the attribute.
     package let main: String
     /// The column beside it; nil for kinds that need only one.
     package let other: String?
 
     /// Names the columns of an attribute after the first one.
-    package init(_ kind: StorageKind, _ name: String) {
+    package init(_ kind: StorageKind, _ name: String, _ dialect: SQLDialect = .sqlite) {
         self.kind = kind
+        self.dialect = dialect
         main = name
-        other = Self.suffix(of: kind).map { name + $0 }
+        other = Self.suffix(of: kind, dialect).map { name + $0 }
     }
 
     /// What the name of the second column ends with.
-    package static func suffix(of kind: StorageKind) -> String? {
+    package static func suffix(of kind: StorageKind, _ dialect: SQLDialect = .sqlite) -> String? {
         switch kind {
-        case .decimal: "__key"
+        case .decimal where dialect == .sqlite: "__key"
         case .string: "__raw"
         default: nil
         }
@@ -43,28 +49,32 @@ package struct AttributeColumns: Sendable, Hashable {
 
     /// The contents of both columns for a value; nil for one that the kind cannot have.
     package func contents(of value: StoredValue) -> (main: SQLValue, other: SQLValue)? {
-        guard let main = Self.form(of: value, as: kind) else { return nil }
+        guard let main = Self.form(of: value, as: kind, dialect) else { return nil }
         switch (value, main) {
         case (.decimal, .text(let digits)):
             guard let key = DecimalKey.key(ofDigits: digits) else { return nil }
             return (main, .blob(key))
         case (.string(let text), .text(let composed)):
-            return (main, text.utf8.elementsEqual(composed.utf8) ? .null : .text(text))
+            let whole = dialect == .sqlite ? text : EscapedText.escaped(text)
+            return (main, whole.utf8.elementsEqual(composed.utf8) ? .null : .text(whole))
         default: return (main, .null)
         }
     }
 
     /// The value by which one is compared with others of its kind; nil for one that the kind cannot have.
-    package static func compared(_ value: StoredValue, as kind: StorageKind) -> SQLValue? {
-        guard let form = form(of: value, as: kind) else { return nil }
+    package static func compared(
+        _ value: StoredValue, as kind: StorageKind, _ dialect: SQLDialect = .sqlite
+    ) -> SQLValue? {
+        guard let form = form(of: value, as: kind, dialect) else { return nil }
         if kind == .decimal, case .text(let digits) = form {
             return DecimalKey.key(ofDigits: digits).map(SQLValue.blob)
         }
         return form
     }
 
-    private static func form(of value: StoredValue, as kind: StorageKind) -> SQLValue? {
+    private static func form(of value: StoredValue, as kind: StorageKind, _ dialect: SQLDialect) -> SQLValue? {
         guard value.fits(kind) else { return nil }
+        if dialect == .postgreSQL { return typedForm(of: value, as: kind) }
         switch value {
         case .null: return .null
         case .bool(let value) where kind == .bool: return .integer(value ? 1 : 0)
@@ -84,8 +94,54 @@ package struct AttributeColumns: Sendable, Hashable {
         }
     }
 
+    /// The form for a database whose columns have types.
+    private static func typedForm(of value: StoredValue, as kind: StorageKind) -> SQLValue? {
+        switch value {
+        case .null: return .null
+        case .bool(let value) where kind == .bool: return .bool(value)
+        case .integer(let value) where kind != .coded: return .integer(value)
+        case .unsigned(let value) where kind != .coded: return .integer(Int64(bitPattern: value ^ 1 << 63))
+        case .double(let number) where kind != .coded: return .real(number)
+        case .float(let number): return .float(number)
+        case .date(let date): return .real(date.timeIntervalSinceReferenceDate)
+        case .decimal(let number) where kind == .decimal:
+            // What is no number comes before all that are.
+            return number.isNaN ? .decimal("-Infinity") : value.text(as: kind).map(SQLValue.decimal)
+        case .string(let text) where kind == .string: return .text(EscapedText.escaped(CanonicalText.composed(text)))
+        case .data(let data): return .blob(data)
+        case .uuid(let uuid): return .uuid(uuid)
+        default: return value.text(as: kind).map { .text(EscapedText.escaped($0)) }
+        }
+    }
+
+    private func typedValue(_ main: SQLValue, _ other: SQLValue) -> StoredValue? {
+        switch (kind, main) {
+        case (_, .null): return .null
+        case (.bool, .bool(let value)): return .bool(value)
+        case (.uint64, .integer(let number)): return .unsigned(UInt64(bitPattern: number) ^ 1 << 63)
+        case (.double, .real(let number)): return .double(number)
+        case (.float, .float(let number)): return .float(number)
+        case (.date, .real(let number)): return .date(Date(timeIntervalSinceReferenceDate: number))
+        case (.decimal, .decimal("-Infinity")): return .decimal(.nan)
+        case (.decimal, .decimal(let text)):
+            guard let value = StoredValue(text: text, as: kind), value != .decimal(.nan) else { return nil }
+            return value
+        case (.string, .text(let text)):
+            if case .text(let raw) = other { return EscapedText.text(raw).map(StoredValue.string) }
+            return EscapedText.text(text).map(StoredValue.string)
+        case (.url, .text(let text)), (.coded, .text(let text)):
+            return EscapedText.text(text).flatMap { StoredValue(text: $0, as: kind) }
+        case (.data, .blob(let data)): return .data(data)
+        case (.uuid, .uuid(let uuid)): return .uuid(uuid)
+        case (_, .integer(let number)):
+            return kind.integerRange?.contains(number) == true ? .integer(number) : nil
+        default: return nil
+        }
+    }
+
     /// The value that the columns hold; nil if it is not of the kind.
     package func value(_ main: SQLValue, _ other: SQLValue) -> StoredValue? {
+        if dialect == .postgreSQL { return typedValue(main, other) }
         switch (kind, main) {
         case (_, .null): return .null
         case (.bool, .integer(let number)): return number == 0 ? .bool(false) : number == 1 ? .bool(true) : nil

@@ -5,7 +5,9 @@
 package struct SQLName {
     /// In bytes: what every database keeps whole, with a suffix.
     private static let longest = 50
-    private static let reserved = ["id", "ent", "rv", "rowid", "oid", "_rowid_", "ctid", "xmin", "xmax", "tableoid"]
+    private static let reserved = [
+        "id", "ent", "rv", "rowid", "oid", "_rowid_", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid",
+    ]
     private static let reservedPrefixes = ["mortise_", "sqlite_", "pg_"]
     private static let suffixes = ["", "__key", "__raw", "__ent"]
 

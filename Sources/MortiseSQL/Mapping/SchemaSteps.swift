@@ -16,6 +16,7 @@ package struct SchemaSteps: Sendable {
 
     /// Names and numbers for the new schema.
     package private(set) var catalog: TableCatalog
+    private let dialect: SQLDialect
     /// In the order in which they are to be done.
     package private(set) var steps: [Step] = []
 
@@ -24,16 +25,20 @@ package struct SchemaSteps: Sendable {
     ///   - old: the schema that the store has.
     ///   - new: the one that it comes to.
     ///   - catalog: names and numbers of the old schema, and of what earlier ones had.
+    ///   - dialect: the database.
     /// - Throws: `SchemaMisfit`, which names what does not fit.
-    package init(from old: StoredSchema, to new: StoredSchema, _ catalog: TableCatalog) throws(SchemaMisfit) {
+    package init(
+        from old: StoredSchema, to new: StoredSchema, _ catalog: TableCatalog, _ dialect: SQLDialect = .sqlite
+    ) throws(SchemaMisfit) {
         self.catalog = catalog
+        self.dialect = dialect
         let (oldLayouts, newLayouts) = (old.recordLayouts(), new.recordLayouts())
         let origins = new.entityOrigins(in: old)
         if Set(origins.values).count < origins.count {
             throw SchemaMisfit("Two entities come from one")
         }
         try rename(new, origins)
-        let mapping = TableMapping(old, catalog)
+        let mapping = TableMapping(old, catalog, dialect)
         let former = Dictionary(origins.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         func current(_ name: String) -> String { former[name] ?? name }
         // What leaves the schema must not keep records from being deleted that it refers to.
@@ -156,7 +161,7 @@ package struct SchemaSteps: Sendable {
     private mutating func fill(
         _ new: StoredSchema, _ origins: [String: String], _ old: [String: RecordLayout]
     ) throws(SchemaMisfit) {
-        let mapping = TableMapping(new, catalog)
+        let mapping = TableMapping(new, catalog, dialect)
         for entity in new.entities {
             guard let after = mapping.entities[entity.name], let origin = origins[entity.name], let before = old[origin]
             else { continue }

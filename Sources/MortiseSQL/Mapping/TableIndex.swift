@@ -75,7 +75,8 @@ extension TableMapping {
             columns.append(column)
             // NaN is equal to nothing.
             if let kind = entity.slots[slot].slot.property.attribute?.kind, kind.hasNaN {
-                conditions.append("typeof(\(SQLName.quoted(column))) <> 'text'")
+                let column = SQLName.quoted(column)
+                conditions.append(dialect == .sqlite ? "typeof(\(column)) <> 'text'" : "\(column) <> 'NaN'::float8")
             }
         }
         return columns.isEmpty ? nil : (columns, conditions.isEmpty ? nil : conditions.joined(separator: " AND "))

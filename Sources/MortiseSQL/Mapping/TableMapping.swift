@@ -84,14 +84,17 @@ package struct TableMapping: Sendable {
     package let schema: StoredSchema
     /// The names and numbers of all that the database has, also of what the schema lacks.
     package let catalog: TableCatalog
+    /// The database.
+    package let dialect: SQLDialect
     /// The entities of the schema by name.
     package let entities: [String: Entity]
     /// The entities of the schema by number.
     package let byNumber: [Int: Entity]
 
     /// Follows a schema through a catalog that has all of it.
-    package init(_ schema: StoredSchema, _ catalog: TableCatalog) {
+    package init(_ schema: StoredSchema, _ catalog: TableCatalog, _ dialect: SQLDialect = .sqlite) {
         self.schema = schema
+        self.dialect = dialect
         self.catalog = catalog
         let layouts = schema.recordLayouts()
         let numbers = Dictionary(
@@ -114,7 +117,7 @@ package struct TableMapping: Sendable {
             switch slot.role {
             case .attribute:
                 guard let kind = slot.property.attribute?.kind, !found.place.isEmpty else { return .none }
-                return .attribute(AttributeColumns(kind, found.place))
+                return .attribute(AttributeColumns(kind, found.place, dialect))
             case .toOne:
                 let destination = slot.property.relationship?.destination ?? ""
                 return .reference(

@@ -7,20 +7,47 @@ package struct SQLText: Sendable, Hashable {
     package private(set) var text = ""
     /// The values, in the order of their places.
     package private(set) var values: [SQLValue] = []
+    /// The database.
+    package let dialect: SQLDialect
 
     /// An empty text.
-    package init() {}
+    package init(_ dialect: SQLDialect = .sqlite) { self.dialect = dialect }
 
     /// A text without values.
-    package init(_ text: String) { self.text = text }
+    package init(_ text: String, _ dialect: SQLDialect = .sqlite) {
+        self.text = text
+        self.dialect = dialect
+    }
+
+    /// What stands for a value until its number is known: no name contains it.
+    private static let place = "\0"
+
+    /// The text for PostgreSQL, with a number for each place.
+    package var numbered: String {
+        var found = ""
+        for (number, part) in text.utf8.split(separator: 0, omittingEmptySubsequences: false).enumerated() {
+            if number > 0 { found += "$\(number)" }
+            found += Substring(part)
+        }
+        return found
+    }
 
     package mutating func append(_ more: String) { text += more }
 
     package mutating func append(_ name: QuotedName) { text += name.text }
 
     package mutating func append(value: SQLValue) {
-        text += "?"
+        text += dialect == .sqlite ? "?" : Self.typedPlace(value)
         values.append(value)
+    }
+
+    /// A place of the type of a value.
+    private static func typedPlace(_ value: SQLValue) -> String {
+        switch value {
+        case .null: "\(place)"
+        case .text: "\(place)::text COLLATE \"C\""
+        default: "\(place)::\(value.typeName)"
+        }
     }
 
     package mutating func append(_ other: SQLText) {
@@ -46,26 +73,26 @@ package struct SQLText: Sendable, Hashable {
         switch expression {
         case .value(.null): text += "NULL"
         case .value(let value): append(value: value)
-        case .truth(let holds): text += holds ? "1" : "0"
+        case .truth(let holds): text += truth(holds)
         case .column(let table, let name): text += "\(Self.alias(table)).\(SQLName.quoted(name))"
         case .compare(let comparison, let a, let b): append(a, " \(comparison.rawValue) ", b)
-        case .isSame(let a, let b): append(a, " IS ", b)
-        case .isDifferent(let a, let b): append(a, " IS NOT ", b)
+        case .isSame(let a, let b): append(a, dialect == .sqlite ? " IS " : " IS NOT DISTINCT FROM ", b)
+        case .isDifferent(let a, let b): append(a, dialect == .sqlite ? " IS NOT " : " IS DISTINCT FROM ", b)
         case .isNull(let part): append(part, " IS NULL")
         case .isNotNull(let part): append(part, " IS NOT NULL")
-        // NaN is kept as text, and text comes after numbers.
-        case .isNaN(let part): append(part, " >= ''")
-        case .isNumber(let part): append(part, " < ''")
+        // SQLite keeps NaN as text, and text comes after numbers.
+        case .isNaN(let part): append(part, dialect == .sqlite ? " >= ''" : " = 'NaN'::float8")
+        case .isNumber(let part): append(part, dialect == .sqlite ? " < ''" : " <> 'NaN'::float8")
         case .isIn(let part, let values): append(part, " IN ", values)
         case .isNotIn(let part, let values): append(part, " NOT IN ", values)
         case .hasPart(let whole, let part):
-            text += "instr("
+            text += dialect == .sqlite ? "instr(" : "strpos("
             append(whole)
             text += ", "
             append(part)
             text += ") > 0"
-        case .and(let parts): append(parts[...], " AND ", ifEmpty: "1")
-        case .or(let parts): append(parts[...], " OR ", ifEmpty: "0")
+        case .and(let parts): append(parts[...], " AND ", ifEmpty: truth(true))
+        case .or(let parts): append(parts[...], " OR ", ifEmpty: truth(false))
         case .choose(let test, let a, let b):
             text += "CASE WHEN "
             append(test)
@@ -91,6 +118,10 @@ package struct SQLText: Sendable, Hashable {
             append(selection)
             text += ")"
         }
+    }
+
+    private func truth(_ holds: Bool) -> String {
+        dialect == .sqlite ? holds ? "1" : "0" : holds ? "TRUE" : "FALSE"
     }
 
     /// The tables and the condition of a selection, from the word FROM on.
@@ -146,6 +177,12 @@ package struct SQLText: Sendable, Hashable {
 
     private mutating func append(_ part: SQLExpression, _ word: String, _ list: [SQLValue]) {
         append(operand: part)
+        if dialect == .postgreSQL {
+            text += word == " IN " ? " = ANY(" : " <> ALL("
+            append(value: .array(list, of: list.first?.typeName ?? "int8"))
+            text += ")"
+            return
+        }
         text += word
         if list.count > Self.fewIntegers, list.allSatisfy({ if case .integer = $0 { true } else { false } }) {
             text += "(SELECT value FROM json_each(?))"
@@ -163,6 +200,23 @@ package struct SQLText: Sendable, Hashable {
             values.append(list[min(place, list.count - 1)])
         }
         text += ")"
+    }
+}
+
+extension SQLValue {
+    /// The name of the type that PostgreSQL has for values of this sort.
+    package var typeName: String {
+        switch self {
+        case .null, .text: "text"
+        case .integer: "int8"
+        case .real: "float8"
+        case .float: "float4"
+        case .bool: "bool"
+        case .decimal: "numeric"
+        case .uuid: "uuid"
+        case .blob: "bytea"
+        case .array(_, let type): type + "[]"
+        }
     }
 }
 

@@ -29,6 +29,7 @@ package final class SelectionPlan: Sendable {
     package let usesIndex: Bool
     /// An attribute by whose index the rows could be found.
     package let suggestion: String?
+    private let dialect: SQLDialect
 
     /// How many values a statement may be given; databases have a limit.
     private static let mostValues = 30_000
@@ -44,6 +45,7 @@ package final class SelectionPlan: Sendable {
     ) {
         guard let entity = mapping.entities[query.entity] else { return nil }
         self.entity = entity
+        dialect = mapping.dialect
         let translator = Translator(entity, mapping, store: store)
         let indexed = Set(mapping.indexes(ofTable: entity.table).compactMap(\.columns.first)).subtracting([
             TableMapping.Column.entity
@@ -103,16 +105,23 @@ package final class SelectionPlan: Sendable {
 
     /// The words from FROM on, with the condition.
     package func rows() -> SQLText {
-        var text = SQLText()
+        var text = SQLText(dialect)
         text.append(selection)
         return text
     }
 
     /// The words ORDER BY and the keys. If any value may be NaN, the keys are such that no index has them.
     package func sorting(knowingNaN knowsNaN: Bool) -> SQLText {
-        var text = SQLText(" ORDER BY ")
+        var text = SQLText(" ORDER BY ", dialect)
         for key in order {
-            let direction = key.isAscending ? ", " : " DESC, "
+            // Null comes before all values.
+            let direction =
+                switch (dialect, key.isAscending) {
+                case (.sqlite, true): ", "
+                case (.sqlite, false): " DESC, "
+                case (.postgreSQL, true): " NULLS FIRST, "
+                case (.postgreSQL, false): " DESC NULLS LAST, "
+                }
             if key.hasNaN, knowsNaN {
                 text.append(.isNumber(key.sql))
                 text.append(direction)

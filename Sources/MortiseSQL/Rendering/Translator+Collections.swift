@@ -158,9 +158,9 @@ extension Translator {
             guard kind != .coded else { return .unknown }
             var listed: [SQLValue] = []
             for value in values where !value.isNull {
-                guard let form = AttributeColumns.compared(value, as: kind) else { return .unknown }
+                guard let form = compared(value, as: kind) else { return .unknown }
                 // NaN is equal to nothing.
-                if kind.hasNaN, case .text = form { continue }
+                if kind.hasNaN, form.isNaN { continue }
                 listed.append(form)
             }
             let found: Fragment =
@@ -185,7 +185,8 @@ extension Translator {
             case .constant(.string(let part))? = operand(part, variables, depth: depth + 1)
         else { return .unknown }
         if part.isEmpty { return .truth(true) }
-        let key = CanonicalText.composed(part)
+        let composed = CanonicalText.composed(part)
+        let key = mapping.dialect == .sqlite ? composed : EscapedText.escaped(composed)
         guard isPrefix else { return Fragment(.hasPart(sql, .value(.text(key))), isExact: false) }
         let from = SQLExpression.compare(.greaterOrEqual, sql, .value(.text(key)))
         guard let end = Self.textAfterAll(beginningWith: key) else { return Fragment(from, isExact: false) }

@@ -114,11 +114,11 @@ extension Translator {
         _ comparison: QueryExpression.Comparison, _ x: SQLExpression, _ kind: StorageKind, _ mayBeNull: Bool,
         _ value: StoredValue, holds: Bool
     ) -> Fragment {
-        guard value.fits(kind), kind != .coded, let constant = AttributeColumns.compared(value, as: kind) else {
+        guard value.fits(kind), kind != .coded, let constant = compared(value, as: kind) else {
             return .unknown
         }
         let isEquality = comparison == .equal || comparison == .notEqual
-        if kind.hasNaN, case .text = constant {
+        if kind.hasNaN, constant.isNaN {
             // The constant is NaN: equal to nothing, and no date is before or after it.
             if comparison == .equal { return .truth(!holds) }
             if comparison == .notEqual { return .truth(holds) }

@@ -52,7 +52,7 @@ extension Translator {
         guard fragment.isExact else { return nil }
         if case .truth(let holds) = fragment.sql { return .constant(.bool(holds)) }
         return .scalar(
-            .choose(fragment.sql, .value(.integer(1)), .value(.integer(0))), .bool, mayBeNull: false)
+            .choose(fragment.sql, truthValue(true), truthValue(false)), .bool, mayBeNull: false)
     }
 
     private struct Scalar {
@@ -73,7 +73,7 @@ extension Translator {
             case .scalar(let sql, let own, let mayBeNull):
                 own == kind ? Scalar(sql: sql, kind: kind, mayBeNull: mayBeNull) : nil
             case .constant(let value):
-                AttributeColumns.compared(value, as: kind).map {
+                compared(value, as: kind).map {
                     Scalar(sql: .value($0), kind: kind, mayBeNull: value.isNull)
                 }
             default: nil
@@ -147,7 +147,8 @@ extension Translator {
     ) -> SQLExpression {
         guard let casts = record.casts, !isCastFree(slot, record), let table = table(of: record) else { return column }
         if record.entity.family.isSubset(of: casts) { return column }
-        if casts.isEmpty { return .value(.null) }
+        // Null, with the type of the column.
+        if casts.isEmpty { return .choose(.truth(false), column, nil) }
         return .choose(
             RecordOperand.test(.column(table: table, name: TableMapping.Column.entity), casts), column, nil)
     }

@@ -64,6 +64,16 @@ package final class Translator {
         }
     }
 
+    /// A Boolean as a value.
+    func truthValue(_ holds: Bool) -> SQLExpression {
+        .value(mapping.dialect == .sqlite ? .integer(holds ? 1 : 0) : .bool(holds))
+    }
+
+    /// The form by which a constant is compared with others of a kind; nil for one that the kind cannot have.
+    func compared(_ value: StoredValue, as kind: StorageKind) -> SQLValue? {
+        AttributeColumns.compared(value, as: kind, mapping.dialect)
+    }
+
     /// The translation of one of a query's conditions.
     package func condition(_ expression: QueryExpression) -> Fragment {
         if expression.mayThrow { return .unknown }
@@ -111,7 +121,7 @@ package final class Translator {
             // A Boolean that cannot be null: reading null as one is an error.
             guard case .scalar(let sql, .bool, mayBeNull: false) = operand(expression, variables, depth: depth + 1)
             else { return .unknown }
-            return Fragment(.compare(.equal, sql, .value(.integer(holds ? 1 : 0))))
+            return Fragment(.compare(.equal, sql, truthValue(holds)))
         }
     }
 

@@ -5,6 +5,10 @@ public import MortiseConformance
 import MortiseEngine
 import MortiseInMemory
 import MortiseJSONFile
+#if PostgreSQL
+import MortiseCore
+import MortisePostgreSQL
+#endif
 #if SQLite
 import MortiseSQLite
 #endif
@@ -63,6 +67,23 @@ public enum PackageSubjects {
     }
     #endif
 
+    #if PostgreSQL
+    /// A schema of its own in a server's database for each storage. A crash ends all sessions of the storage.
+    /// - Parameter url: the server, as `postgres://user@host/database`.
+    public static func postgreSQL(_ url: String) -> ConformanceSubject {
+        ConformanceSubject(StoreRegistry(.postgres).redacted(url)) {
+            let name = "kit_" + UUID().uuidString.lowercased().replacing("-", with: "")
+            let options = (url.contains("?") ? "&" : "?") + "schema=\(name)&name=store"
+            let made = try StoreRegistry(.postgres).configuration(for: url + options)
+            guard var configuration = made as? PostgreSQLConfiguration else { throw DataStoreError.unsupportedFeature }
+            configuration.session = name
+            let opened = configuration
+            return SubjectStorage(
+                open: { opened }, cleanUp: { try opened.removeNamespace() }, crash: { try opened.endSessions() })
+        }
+    }
+    #endif
+
     private static func onDisk(
         _ name: String, _ base: URL?, _ configuration: @escaping @Sendable (URL) throws -> any DataStoreConfiguration
     ) -> ConformanceSubject {
@@ -82,6 +103,9 @@ public enum PackageSubjects {
         ]
         #if SQLite
         stores["sqlite"] = { sqliteOnDisk("sqlite:\($0)", in: folder($0)) }
+        #endif
+        #if PostgreSQL
+        stores["postgres"] = { postgreSQL("postgres:\($0)") }
         #endif
         return stores
     }()

@@ -1,46 +1,70 @@
-#if SQLite
 import Foundation
 import MortiseCore
-import MortiseSQL
 
 /// What one transaction changed, as the history keeps it: numbers of records, entities and properties, and the values that
-/// deleted records preserve. The bytes are described in MAPPING.md.
-struct HistoryChanges {
-    struct Run: Hashable {
-        var entity: Int
-        var first: Int64
-        var count: Int64
-    }
-    struct Update: Hashable {
-        var entity: Int
-        var number: Int64
-        var properties: [Int]
-    }
-    struct Deletion: Hashable {
-        var entity: Int
-        var number: Int64
-        /// By number of the property, the text of its value.
-        var preserved: [(property: Int, text: String)]
+/// deleted records preserve. The bytes are described in `Adapters/SQLite/MAPPING.md`.
+package struct HistoryChanges: Sendable {
+    /// Records that were inserted one after the other.
+    package struct Run: Sendable, Hashable {
+        package var entity: Int
+        package var first: Int64
+        package var count: Int64
 
-        static func == (a: Self, b: Self) -> Bool { a.entity == b.entity && a.number == b.number }
-        func hash(into hasher: inout Hasher) {
+        package init(entity: Int, first: Int64, count: Int64) {
+            self.entity = entity
+            self.first = first
+            self.count = count
+        }
+    }
+    /// A record of which some properties were changed.
+    package struct Update: Sendable, Hashable {
+        package var entity: Int
+        package var number: Int64
+        package var properties: [Int]
+
+        package init(entity: Int, number: Int64, properties: [Int]) {
+            self.entity = entity
+            self.number = number
+            self.properties = properties
+        }
+    }
+    /// A record that was deleted.
+    package struct Deletion: Sendable, Hashable {
+        package var entity: Int
+        package var number: Int64
+        /// By number of the property, the text of its value.
+        package var preserved: [(property: Int, text: String)]
+
+        package init(entity: Int, number: Int64, preserved: [(property: Int, text: String)]) {
+            self.entity = entity
+            self.number = number
+            self.preserved = preserved
+        }
+
+        package static func == (a: Self, b: Self) -> Bool { a.entity == b.entity && a.number == b.number }
+        package func hash(into hasher: inout Hasher) {
             hasher.combine(entity)
             hasher.combine(number)
         }
     }
 
-    var isErasure = false
-    var inserted: [Run] = []
-    var updated: [Update] = []
-    var deleted: [Deletion] = []
+    /// Whether all records went.
+    package var isErasure = false
+    /// In the order of their numbers.
+    package var inserted: [Run] = []
+    /// In the order of the records.
+    package var updated: [Update] = []
+    /// In the order of their deletion.
+    package var deleted: [Deletion] = []
     /// Records whose derived lists have other members, although nothing of them is stored otherwise.
-    var owners: [Update] = []
+    package var owners: [Update] = []
 
     private static let format: UInt8 = 1
 
-    init() {}
+    package init() {}
 
-    mutating func insert(_ number: Int64, entity: Int) {
+    /// Notes a record that was inserted.
+    package mutating func insert(_ number: Int64, entity: Int) {
         if let last = inserted.last, last.entity == entity, last.first + last.count == number {
             inserted[inserted.count - 1].count += 1
         } else {
@@ -48,7 +72,8 @@ struct HistoryChanges {
         }
     }
 
-    var data: Data {
+    /// The bytes.
+    package var data: Data {
         var bytes: [UInt8] = [Self.format, isErasure ? 1 : 0]
         func append(_ number: Int64) {
             var left = UInt64(bitPattern: number)
@@ -91,7 +116,7 @@ struct HistoryChanges {
     }
 
     /// Reads what `data` gave; nil for anything else.
-    init?(_ data: Data) {
+    package init?(_ data: Data) {
         var bytes = [UInt8](data)[...]
         func number() -> Int64? {
             var number: UInt64 = 0
@@ -151,4 +176,3 @@ struct HistoryChanges {
         owners = listed
     }
 }
-#endif

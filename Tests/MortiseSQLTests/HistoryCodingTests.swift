@@ -1,6 +1,5 @@
-#if SQLite
 import Foundation
-@testable import MortiseSQLite
+import MortiseSQL
 import TestSupport
 import Testing
 
@@ -62,4 +61,3 @@ import Testing
         #expect(HistoryChanges(Data([1, 0] + Array(repeating: 0xFF, count: 40))) == nil)
     }
 }
-#endif

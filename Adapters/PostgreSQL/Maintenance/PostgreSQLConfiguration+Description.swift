@@ -1,0 +1,35 @@
+#if PostgreSQL
+import Foundation
+public import MortiseCore
+import MortiseSQL
+
+extension PostgreSQLConfiguration: SelfDescribingConfiguration {
+    /// The schema that the store has; nil if there is no store, or if no program with models has opened it.
+    /// - Throws: `PostgreSQLError`.
+    public func storedSchema() throws -> StoredSchema? {
+        let connection = try PostgreSQLConnection(self)
+        defer { connection.close() }
+        guard try StoreMetadata.exists(connection) else { return nil }
+        let metadata = try StoreMetadata(connection)
+        return metadata.schemaNumber == 0 ? nil : metadata.schema
+    }
+
+    /// A configuration that opens the store for reading only.
+    public func readOnly() -> PostgreSQLConfiguration {
+        var copy = PostgreSQLConfiguration(
+            name, schema: schema, server: server, namespace: namespace, allowsSave: false, pool: pool,
+            connectTimeout: connectTimeout, statementTimeout: statementTimeout, lockTimeout: lockTimeout,
+            retryFor: retryFor, notifies: notifies, dropping: dropping)
+        copy.pollInterval = pollInterval
+        copy.session = session
+        return copy
+    }
+
+    /// None: the server keeps the files.
+    /// - Throws: nothing.
+    public func storeFiles() throws -> [StoreFile] { [] }
+
+    /// What an acknowledged save survives with the server's own settings: a power cut, unless `synchronous_commit` is off there.
+    public var durabilityGrade: DurabilityGrade { .full }
+}
+#endif

@@ -1,0 +1,328 @@
+#if PostgreSQL
+import Foundation
+public import MortiseCore
+import MortiseSQL
+import Synchronization
+
+/// A save of which it is not known whether it was committed.
+struct UnsettledSave: Sendable {
+    let key: UUID
+    /// The identifiers that new records have in their context, in the order of their numbers.
+    let inserted: [PersistentIdentifier]
+    let updated: Set<PersistentIdentifier>
+    let deleted: Set<PersistentIdentifier>
+}
+
+extension PostgreSQLStore {
+    /// Carries out all changes in one transaction, which takes five round trips at most.
+    /// - Throws: `RecordsSuperseded` if others have changed or deleted the records since they were read, or have taken a unique
+    ///   value; `PostgreSQLError`, which names the record at fault. Nothing was changed then, unless its fault is `outcomeUnknown`.
+    public func save(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        guard allowsSave else { throw error(.readOnly) }
+        return try saveLock.withLock {
+            let settled = try settle(request)
+            let requested = settled.changes
+            return try committing(author: request.editingState.author) { writer in
+                try writer.begin(numbers: requested.inserted.count, requested)
+                let superseded = settled.request.superseded { writer.versions[$0] }
+                if !superseded.isEmpty { throw RecordsSuperseded(superseded) }
+                try writer.number(requested.inserted.map(\.persistentIdentifier))
+                return requested
+            } failing: { error, writer in
+                try explained(error, requested, writer)
+            } result: { writer, transaction in
+                var changes = ChangeSet(author: request.editingState.author)
+                let permanent = writer.permanent.merging(settled.permanent) { own, _ in own }
+                if following.feed.isFollowed {
+                    changes.inserted = ChangeSet.Insertions(
+                        requested.inserted.map {
+                            $0.copy(
+                                persistentIdentifier: permanent[$0.persistentIdentifier] ?? $0.persistentIdentifier,
+                                remappedIdentifiers: permanent)
+                        })
+                }
+                return (
+                    DataStoreSaveChangesResult(
+                        for: identifier, remappedIdentifiers: permanent,
+                        historyToken: DefaultHistoryToken([identifier: transaction])), changes, requested.updated
+                )
+            }
+        }
+    }
+
+    /// Removes all records. Numbers go on, and so does the history.
+    /// - Throws: `PostgreSQLError`.
+    public func erase() throws {
+        try saveLock.withLock {
+            try committing(author: nil) { writer in
+                try writer.begin(numbers: 0)
+                writer.erase()
+                return RequestedChanges()
+            } result: { _, _ in
+                ((), ChangeSet(), [])
+            }
+        }
+    }
+
+    /// New records above this number are written by COPY.
+    static let mostListed = 1_000
+
+    /// One transaction that changes something: carries it out, writes the history, and posts what was changed. One that changes
+    /// nothing leaves no trace.
+    ///
+    /// `begin` starts the transaction, and says what is to be changed. `explain` finds out why the server has refused it, once the
+    /// transaction is gone. `make` makes the result, the part of what is posted that has values, and the records that were given new ones.
+    func committing<R>(
+        author: String?, _ begin: (SaveWriter) throws -> RequestedChanges,
+        failing explain: (PostgreSQLError, SaveWriter) throws -> any Error = { error, _ in error },
+        result make: (SaveWriter, Int64) throws -> (R, ChangeSet, [DefaultSnapshot])
+    ) throws -> R {
+        let deadline = ContinuousClock.now + configuration.retryFor
+        var pause = Backoff()
+        while true {
+            var writer: SaveWriter?
+            var isEnding = false
+            let connection = try pool.take()
+            do {
+                let new = SaveWriter(self, connection)
+                writer = new
+                let requested = try begin(new)
+                let number = try write(requested, new, author: author, ending: { isEnding = true })
+                return try finished(new, number, connection, author: author, make)
+            } catch let error as PostgreSQLError {
+                connection.rollBack()
+                let isUsable = connection.isUsable
+                pool.put(connection)
+                if isEnding, !isUsable || error.state == "40003", let writer {
+                    // Committed or not: the server knows.
+                    if let number = try outcome(of: writer, deadline) {
+                        return try pool.using {
+                            try finished(writer, number, $0, author: author, make, isSettled: true)
+                        }
+                    }
+                    pause.wait()
+                    continue
+                }
+                if error.canBeRepeated(isUsable: isUsable, hosts: configuration.server.host), .now < deadline {
+                    pause.wait()
+                    continue
+                }
+                guard let writer, let state = error.state, state == "23505" || state == "23503" else { throw error }
+                throw try explain(error, writer)
+            } catch {
+                connection.rollBack()
+                pool.put(connection)
+                throw error
+            }
+        }
+    }
+
+    /// Sends all statements, and ends the transaction.
+    /// - Returns: the number of the transaction; nil for one that changes nothing.
+    private func write(
+        _ requested: RequestedChanges, _ writer: SaveWriter, author: String?, ending: () -> Void
+    ) throws -> Int64? {
+        let connection = writer.connection
+        try writer.delete(requested.deleted)
+        try writer.update(requested)
+        let inserted = try writer.insert(requested.inserted)
+        // The largest table is copied, and a save stays within its round trips.
+        let copied = inserted.indices.max { inserted[$0].values.rows.count < inserted[$1].values.rows.count }
+            .flatMap { inserted[$0].values.rows.count > Self.mostListed ? $0 : nil }
+        for (place, (table, values)) in inserted.enumerated() where place != copied { writer.add(table, values) }
+        if writer.isEmpty {
+            connection.rollBack()
+            return nil
+        }
+        if let copied {
+            if !writer.statements.isEmpty { _ = try connection.run(writer.statements) }
+            writer.statements = []
+            let (table, values) = inserted[copied]
+            let names = values.columns.map { SQLName.quoted($0.name) }.joined(separator: ", ")
+            let bytes: [UInt8]
+            do {
+                bytes = try values.copied()
+            } catch {
+                throw self.error(.unfitValue(record: "a record of \(table)", property: "a value"))
+            }
+            try connection.copy("COPY \(SQLName.quoted(table)) (\(names)) FROM STDIN (FORMAT binary)", bytes)
+        }
+        writer.addLinks()
+        let number = writer.finish(
+            author: author, notifies: configuration.notifies, inserted: requested.inserted.count)
+        ending()
+        _ = try connection.run(writer.statements)
+        return number
+    }
+
+    private func finished<R>(
+        _ writer: SaveWriter, _ number: Int64?, _ connection: PostgreSQLConnection, author: String?,
+        _ make: (SaveWriter, Int64) throws -> (R, ChangeSet, [DefaultSnapshot]), isSettled: Bool = false
+    ) throws -> R {
+        defer { if !isSettled { pool.put(connection) } }
+        guard let number else { return try make(writer, following.lastPosted).0 }
+        if writer.holdsNaN { knownNaN.withLock { $0 = true } }
+        var (result, changes, updated) = try make(writer, number)
+        try? takeInOthers(connection, before: number)
+        fill(&changes, number, author: author, updated, writer)
+        following.post(changes, number: number)
+        return result
+    }
+
+    /// What a transaction of this process has changed, as the feed gets it.
+    private func fill(
+        _ changes: inout ChangeSet, _ number: Int64, author: String?, _ updated: [DefaultSnapshot], _ writer: SaveWriter
+    ) {
+        let named = changeSet(writer, number, author: author)
+        changes.commit = named.commit
+        changes.isErasure = named.isErasure
+        if !changes.inserted.hasValues { changes.inserted = named.inserted }
+        changes.updated = named.updated
+        changes.deleted = named.deleted
+        guard following.feed.isFollowed else { return }
+        let values = Dictionary(updated.map { ($0.persistentIdentifier, $0) }, uniquingKeysWith: { first, _ in first })
+        for place in changes.updated.indices {
+            guard let snapshot = values[changes.updated[place].record],
+                snapshot.layout === changes.updated[place].layout
+            else { continue }
+            var new = snapshot.values
+            for slot in new.indices { new[slot].remapIdentifiers(writer.permanent) }
+            changes.updated[place].values = new
+        }
+    }
+
+    /// What a writer has changed, by name.
+    func changeSet(_ writer: SaveWriter, _ number: Int64, author: String?) -> ChangeSet {
+        naming.changeSet(
+            of: writer.changes, number, at: Date(), author: author, process: ProcessInfo.processInfo.processName,
+            bundle: Bundle.main.bundleIdentifier ?? "", withOwners: true)
+    }
+
+    // MARK: Outcomes
+
+    /// Asks whether a transaction was committed whose connection was lost.
+    /// - Returns: its number; nil if it was not.
+    /// - Throws: `PostgreSQLError` with the fault `outcomeUnknown` if nobody answers in time.
+    private func outcome(of writer: SaveWriter, _ deadline: ContinuousClock.Instant) throws -> Int64? {
+        var pause = Backoff()
+        repeat {
+            do {
+                return try pool.using { try committed(writer.key, $0)?.number }
+            } catch let error as PostgreSQLError {
+                switch error.fault {
+                case .unreachable, .timedOut, .noConnection: pause.wait()
+                case .engine where error.errorClass == .locked || error.state == "25006": pause.wait()
+                default: throw error
+                }
+            }
+        } while .now < deadline
+        let permanent = writer.permanent.sorted { $0.value < $1.value }.map(\.key)
+        unsettled.withLock {
+            $0.append(
+                UnsettledSave(
+                    key: writer.key, inserted: permanent, updated: Set(writer.versions.keys).subtracting(writer.gone),
+                    deleted: writer.gone))
+        }
+        throw error(.outcomeUnknown)
+    }
+
+    /// The number of a transaction, and the first of those that it gave to records; nil if it was not committed. The lock of the store is
+    /// held until a transaction ends, so that nothing is on its way when it has been waited for.
+    private func committed(_ key: UUID, _ connection: PostgreSQLConnection) throws -> (number: Int64, first: Int64)? {
+        try connection.transaction {
+            let results = try connection.run([
+                .init("SELECT 1 FROM mortise_store FOR UPDATE"),
+                .init("SELECT s.n, s.first FROM mortise_saves s WHERE s.key = $1::uuid", [.uuid(key)]),
+            ])
+            return results[1].rows.first.map { ($0.integer(0), $0.integer(1)) }
+        }
+    }
+
+    /// A request without what an earlier save has done whose outcome was not known then.
+    private struct SettledRequest {
+        var request: DataStoreSaveChangesRequest<DefaultSnapshot>
+        var changes: RequestedChanges
+        var permanent: [PersistentIdentifier: PersistentIdentifier] = [:]
+    }
+
+    private func settle(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> SettledRequest {
+        var settled = SettledRequest(
+            request: request,
+            changes: RequestedChanges(
+                inserted: request.inserted, updated: request.updated, changedSlots: request.changedSlots,
+                deleted: request.deleted.map(\.persistentIdentifier)))
+        for save in unsettled.withLock({ $0 }) {
+            let found = try pool.using { try committed(save.key, $0) }
+            if let found { take(save, first: found.first, into: &settled) }
+            unsettled.withLock { $0.removeAll { $0.key == save.key } }
+        }
+        return settled
+    }
+
+    /// Takes out of a request what was committed: new records become known ones, and versions are one more.
+    private func take(_ save: UnsettledSave, first: Int64, into settled: inout SettledRequest) {
+        for (place, record) in save.inserted.enumerated() {
+            settled.permanent[record] = .numbered(
+                UInt64(clamping: first + Int64(place)), storeIdentifier: identifier, entityName: record.entityName)
+        }
+        var request = settled.request
+        func versions(_ records: [PersistentIdentifier], _ read: [UInt64]) -> [UInt64] {
+            records.enumerated().map { place, record in
+                let version = place < read.count ? read[place] : 0
+                return version > 0 && save.updated.contains(record) ? version + 1 : version
+            }
+        }
+        var updated = request.updated
+        var slots = request.changedSlots
+        var updatedVersions = versions(updated.map(\.persistentIdentifier), request.updatedVersions)
+        var inserted: [DefaultSnapshot] = []
+        for snapshot in request.inserted {
+            guard let known = settled.permanent[snapshot.persistentIdentifier] else {
+                inserted.append(
+                    snapshot.copy(
+                        persistentIdentifier: snapshot.persistentIdentifier, remappedIdentifiers: settled.permanent))
+                continue
+            }
+            while slots.count < updated.count {
+                slots.append(SlotSet(updated[slots.count].layout.slots.indices))
+            }
+            updated.append(snapshot.copy(persistentIdentifier: known, remappedIdentifiers: settled.permanent))
+            slots.append(SlotSet(snapshot.layout.slots.indices))
+            updatedVersions.append(0)
+        }
+        let kept = request.deleted.filter { !save.deleted.contains($0.persistentIdentifier) }
+        let deletedVersions = versions(
+            request.deleted.map(\.persistentIdentifier), request.deletedVersions)
+        let left = zip(request.deleted, deletedVersions).filter { !save.deleted.contains($0.0.persistentIdentifier) }
+        request = DataStoreSaveChangesRequest(
+            inserted: inserted, updated: updated, deleted: kept, editingState: request.editingState,
+            changedSlots: slots, updatedVersions: updatedVersions, deletedVersions: left.map(\.1))
+        settled.request = request
+        settled.changes = RequestedChanges(
+            inserted: inserted, updated: updated, changedSlots: slots, deleted: kept.map(\.persistentIdentifier))
+    }
+}
+
+extension PostgreSQLError {
+    /// Whether a transaction that ended with the error can be tried again: nothing of it was committed.
+    fileprivate func canBeRepeated(isUsable: Bool, hosts: String) -> Bool {
+        switch fault {
+        case .unreachable: true
+        case .engine("40001", _, _, _, _), .engine("40P01", _, _, _, _), .engine("0A000", _, _, _, _): true
+        // The server was the leader, and another one is now.
+        case .engine("25006", _, _, _, _): hosts.contains(",")
+        default: false
+        }
+    }
+}
+
+extension PostgreSQLError.Fault {
+    /// The store takes no changes.
+    static var readOnly: Self {
+        .engine(
+            state: "25006", message: "the store is open for reading only", table: nil, column: nil, constraint: nil)
+    }
+}
+#endif

@@ -1,0 +1,100 @@
+#if PostgreSQL
+import Foundation
+import MortiseCore
+import MortiseSQL
+@testable import MortisePostgreSQL
+import SQLSupport
+import Testing
+
+/// A schema of the server's database for one test, which goes with the object.
+final class TestSpace {
+    let name = "t_" + UUID().uuidString.lowercased().replacing("-", with: "")
+    let url: String
+
+    init() throws { url = try #require(TestServer.url) }
+
+    deinit { try? configuration().removeNamespace() }
+
+    func configuration(_ options: String = "") throws -> PostgreSQLConfiguration {
+        let patience = options.contains("lockTimeout") ? "" : "&lockTimeout=2s"
+        let text = url + (url.contains("?") ? "&" : "?") + "schema=\(name)&retryFor=5s" + patience + options
+        let made = try StoreRegistry(.postgres).configuration(for: text)
+        return try #require(made as? PostgreSQLConfiguration)
+    }
+
+    func open(
+        _ entities: [StoredEntity], version: Schema.Version = Schema.Version(1, 0, 0), _ options: String = "",
+        _ change: (inout PostgreSQLConfiguration) -> Void = { _ in }
+    ) throws -> PostgreSQLStore {
+        var configuration = try configuration(options)
+        change(&configuration)
+        configuration.schema = Schema(stored: StoredSchema(version: version, entities: entities))
+        return try PostgreSQLStore(configuration, migrationPlan: nil)
+    }
+}
+
+extension PostgreSQLConfiguration {
+    func connected<R>(_ body: (PostgreSQLConnection) throws -> R) throws -> R {
+        let connection = try PostgreSQLConnection(self)
+        defer { connection.close() }
+        return try body(connection)
+    }
+}
+
+/// Entities for tests, made of names and kinds.
+func entity(
+    _ name: String, _ attributes: [(String, StorageKind)], unique: [[String]] = [], indexed: [String] = []
+) -> StoredEntity {
+    StoredEntity(
+        name: name,
+        properties: attributes.map {
+            StoredProperty(name: $0.0, isOptional: true, content: .attribute(StoredAttribute(kind: $0.1)))
+        }, uniquenessConstraints: unique, indices: indexed.map { StoredIndex(properties: [$0]) })
+}
+
+extension PostgreSQLStore {
+    func snapshot(_ entity: String, _ values: [String: StoredValue], of record: PersistentIdentifier? = nil)
+        -> DefaultSnapshot
+    {
+        let layout = mapping.entities[entity]?.layout ?? .empty(entity)
+        return DefaultSnapshot(
+            persistentIdentifier: record ?? .temporary(entityName: entity), layout: layout,
+            values: ContiguousArray(
+                layout.slots.map { values[$0.name] ?? ($0.role.isToMany ? .identifiers([]) : .null) }))
+    }
+
+    @discardableResult
+    func insert(_ entity: String, _ values: [String: StoredValue]...) throws -> [PersistentIdentifier] {
+        try insert(entity, values)
+    }
+
+    @discardableResult
+    func insert(_ entity: String, _ values: [[String: StoredValue]]) throws -> [PersistentIdentifier] {
+        let new = values.map { snapshot(entity, $0) }
+        let result = try save(DataStoreSaveChangesRequest(inserted: new, editingState: EditingState()))
+        let permanent = result.remappedIdentifiers
+        return new.compactMap { permanent[$0.persistentIdentifier] }
+    }
+
+    func update(
+        _ record: PersistentIdentifier, _ values: [String: StoredValue], version: UInt64 = 0
+    ) throws {
+        let snapshot = snapshot(record.entityName, values, of: record)
+        let slots = SlotSet(values.keys.compactMap { snapshot.layout.slot(named: $0) })
+        _ = try save(
+            DataStoreSaveChangesRequest(
+                updated: [snapshot], editingState: EditingState(), changedSlots: [slots], updatedVersions: [version]))
+    }
+
+    func records(_ query: StoreQuery) throws -> [DefaultSnapshot] { try rows(for: plan(query)).snapshots }
+
+    func values(_ entity: String, _ property: String, where condition: QueryExpression? = nil) throws -> [StoredValue] {
+        try records(StoreQuery(entity, conjuncts: condition.map { [$0] } ?? [])).compactMap { $0[property: property] }
+    }
+
+    func property(_ entity: String, _ name: String) -> QueryExpression {
+        let slot = mapping.entities[entity]?.layout.slot(named: name) ?? 0
+        return .property(.variable(0), QueryProperty(entity: entity, name: name, slot: slot))
+    }
+}
+#endif

@@ -220,7 +220,7 @@ let package = Package(
             name: "MortiseCoreTests",
             dependencies: [
                 "FaultWorkload", "TestSupport", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog", "MortiseTestSupport", sqlite, postgreSQL,
+                "MortiseAppendLog", "MortiseTestSupport", "SQLSupport", sqlite, postgreSQL,
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -10,6 +10,15 @@ public enum TestServer {
         return started()
     }()
 
+    /// The path of the server's socket; nil where the URL names no folder.
+    public static let socket: String? = {
+        guard let url, let range = url.range(of: "host=/") else { return nil }
+        let folder = "/" + url[range.upperBound...].prefix { $0 != "&" }
+        let place = url.dropFirst("postgres://".count).prefix { $0 != "/" }
+        let port = place.split(separator: ":", omittingEmptySubsequences: false).last.flatMap { UInt16($0) } ?? 5_432
+        return "\(folder)/.s.PGSQL.\(port)"
+    }()
+
     /// Why tests are skipped without a server.
     public static let reason: String =
         "no server of PostgreSQL: MORTISE_POSTGRESQL names none, and initdb and pg_ctl are not to be found"
@@ -61,13 +70,14 @@ public enum TestServer {
         geteuid() == 0 ? run(["su", "postgres", "-s", "/bin/sh", "-c", command]) : run(["sh", "-c", command])
     }
 
+    /// Not by `Process`, which waits for all that its program has started to end.
     private static func run(_ words: [String]) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = words
-        process.standardInput = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        let pointers = words.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        var process: pid_t = 0
+        guard posix_spawnp(&process, words[0], nil, nil, pointers, environ) == 0 else { return false }
+        var status: Int32 = -1
+        while waitpid(process, &status, 0) < 0 { if errno != EINTR { return false } }
+        return status == 0
     }
 }

@@ -4,6 +4,10 @@ import MortiseCore
 import MortiseEngine
 import MortiseInMemory
 import MortiseJSONFile
+#if PostgreSQL
+import MortisePostgreSQL
+import SQLSupport
+#endif
 #if SQLite
 import MortiseSQLite
 #endif
@@ -25,6 +29,19 @@ import MortiseTestSupport
         configurations.append(
             SQLiteConfiguration(path: folder.appending(path: "a.sqlite").path(percentEncoded: false)))
         #endif
+        #if SQLite && PostgreSQL
+        if let url = TestServer.url {
+            let name = "e_" + UUID().uuidString.lowercased().replacing("-", with: "")
+            let text = url + (url.contains("?") ? "&" : "?") + "schema=\(name)"
+            let made = try StoreRegistry(.postgres).configuration(for: text)
+            configurations.append(made)
+        }
+        defer {
+            for case let configuration as PostgreSQLConfiguration in configurations {
+                try? configuration.removeNamespace()
+            }
+        }
+        #endif
         let contexts = try configurations.map { ModelContext(try container($0)) }
         let actual = try ExpressionExample.all.map { example in
             let explained = try contexts.map { try example.explain($0) }
@@ -33,7 +50,7 @@ import MortiseTestSupport
             return [example.kind, "`\(example.source)`", lowered.isEmpty ? "no" : "`\(lowered)`"]
                 + explained.map(statuses)
         }
-        // The last column is of a store that is there with its trait alone.
+        // The last columns are of stores that are there with their traits alone.
         let documented = try rows().map { Array($0.prefix(3 + contexts.count)) }
         #expect(documented.map(\.first) == actual.map(\.first), "every kind has its row, in this order")
         for (row, wanted) in zip(documented, actual) { #expect(row == wanted) }

@@ -1,0 +1,95 @@
+#if PostgreSQL
+import Foundation
+import MortiseCore
+import MortiseSQL
+@testable import MortisePostgreSQL
+import SQLSupport
+import TestSupport
+import Testing
+
+/// Connections that are lost while a save is committed: it is there once, or not at all, and the caller is told which.
+@Suite(.enabled(if: TestServer.socket != nil, "\(TestServer.reason), with a socket in a folder"))
+struct LostConnectionTests {
+    private let items = [entity("Item", [("name", .string), ("size", .int64)])]
+
+    private func open(_ space: TestSpace, _ proxy: WireProxy, retryFor: Duration) throws -> PostgreSQLStore {
+        // The tables are made without the proxy.
+        try space.open(items).close()
+        let plain = try space.configuration()
+        var server = plain.server
+        (server.host, server.port) = ("127.0.0.1", "\(proxy.port)")
+        var configuration = PostgreSQLConfiguration(
+            server: server, namespace: plain.namespace, pool: 1, lockTimeout: .seconds(10), retryFor: retryFor,
+            notifies: false)
+        configuration.schema = Schema(stored: StoredSchema(version: Schema.Version(1, 0, 0), entities: items))
+        return try PostgreSQLStore(configuration, migrationPlan: nil)
+    }
+
+    private func proxy() throws -> WireProxy { try WireProxy(server: try #require(TestServer.socket)) }
+
+    @Test(arguments: [true, false]) func aSaveWhoseAnswerIsLostIsThereOnce(_ isCommitted: Bool) throws {
+        let (space, proxy) = (try TestSpace(), try proxy())
+        defer { proxy.close() }
+        let store = try open(space, proxy, retryFor: .seconds(30))
+        proxy.cut(isCommitted ? .afterCommit : .beforeCommit)
+        let records = try store.insert("Item", ["name": .string("x")], ["name": .string("y")])
+        #expect(proxy.cuts == 1)
+        #expect(try store.records(StoreQuery("Item")).map(\.persistentIdentifier) == records)
+        #expect(try store.storedTransactions(after: 0, last: nil)?.count == 1)
+        proxy.cut(isCommitted ? .afterCommit : .beforeCommit)
+        try store.update(records[0], ["size": .integer(7)], version: 1)
+        #expect(try store.records(StoreQuery("Item")).map(\.recordVersion) == [2, 1])
+    }
+
+    /// The server cannot be asked: the save is of unknown outcome, and the next one of the same records finds out.
+    @Test(arguments: [true, false]) func aSaveOfUnknownOutcomeIsSettledByTheNextOne(_ isCommitted: Bool) throws {
+        let (space, proxy) = (try TestSpace(), try proxy())
+        defer { proxy.close() }
+        let store = try open(space, proxy, retryFor: .milliseconds(300))
+        let known = try store.insert("Item", ["name": .string("known"), "size": .integer(0)])[0]
+        // A connection that has not ended a save yet.
+        try store.pool.using { $0.close() }
+        proxy.cut(isCommitted ? .afterCommit : .beforeCommit, staysDown: true)
+        let new = [store.snapshot("Item", ["name": .string("new")])]
+        func request(_ size: Int64, _ more: [DefaultSnapshot] = []) -> DataStoreSaveChangesRequest<DefaultSnapshot> {
+            DataStoreSaveChangesRequest(
+                inserted: new + more, updated: [store.snapshot("Item", ["size": .integer(size)], of: known)],
+                editingState: EditingState(), changedSlots: [SlotSet([1])], updatedVersions: [1])
+        }
+        let error = #expect(throws: PostgreSQLError.self) { try store.save(request(1)) }
+        #expect(error?.fault == .outcomeUnknown)
+        proxy.comeBack()
+        let result = try store.save(request(2, [store.snapshot("Item", ["name": .string("later")])]))
+        let names = try store.values("Item", "name").map(\.description).sorted()
+        #expect(names == ["\"known\"", "\"later\"", "\"new\""])
+        #expect(try store.records(StoreQuery("Item")).first?[property: "size"] == .integer(2))
+        let permanent = try #require(result.remappedIdentifiers[new[0].persistentIdentifier])
+        let condition = QueryExpression.compare(.equal, .identifier(.variable(0)), .constant(.identifier(permanent)))
+        #expect(try store.values("Item", "name", where: condition) == [.string("new")])
+        #expect(try store.storedTransactions(after: 0, last: nil)?.count == (isCommitted ? 3 : 2))
+    }
+
+    /// Cut anywhere: what was acknowledged is there, nothing twice.
+    @Test func savesThatAreCutAnywhereAreThereOnce() throws {
+        var numbers = SeededGenerator(seed: testSeed())
+        let (space, proxy) = (try TestSpace(), try proxy())
+        defer { proxy.close() }
+        let store = try open(space, proxy, retryFor: .seconds(60))
+        let count = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full" ? 2_000 : 100
+        let counter = try store.insert("Item", ["name": .string("counter"), "size": .integer(0)])[0]
+        for number in 1...count {
+            proxy.cut(.after(bytes: numbers.below(numbers.chance(2) ? 400 : 6_000), fromServer: numbers.chance(2)))
+            _ = try store.save(
+                DataStoreSaveChangesRequest(
+                    inserted: [store.snapshot("Item", ["name": .string("n\(number)")])],
+                    updated: [store.snapshot("Item", ["size": .integer(Int64(number))], of: counter)],
+                    editingState: EditingState(), changedSlots: [SlotSet([1])], updatedVersions: [UInt64(number)]))
+        }
+        print("\(proxy.cuts) cuts in \(count) saves")
+        #expect(proxy.cuts > count / 4)
+        let names = try space.open(items).values("Item", "name")
+        #expect(names == [.string("counter")] + (1...count).map { .string("n\($0)") })
+        #expect(try space.open(items).storedTransactions(after: 0, last: nil)?.count == count + 1)
+    }
+}
+#endif

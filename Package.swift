@@ -122,7 +122,7 @@ let package = Package(
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ], path: "Adapters/SQLite", exclude: ["MAPPING.md"]),
         // The library of the system, for the stores on PostgreSQL; nothing is compiled for it without their trait.
-        .systemLibrary(name: "CPostgreSQL", path: "Sources/CPostgreSQL", pkgConfig: "libpq"),
+        .systemLibrary(name: "CPostgreSQL", path: "Sources/CPostgreSQL"),
         .target(
             name: "MortisePostgreSQL",
             dependencies: [

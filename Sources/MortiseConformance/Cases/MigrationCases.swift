@@ -485,7 +485,7 @@ extension ConformanceCase {
         },
         migration(
             "failed-operations",
-            "Whichever operation of the storage fails, it holds the version before or the one after.",
+            "Whichever operation fails, the storage holds the version before or the one after, also when power is lost.",
             hint: "A failed write is taken for done, or half of the records are of the next version.",
             and: [.faultInjection]
         ) { c, world in
@@ -500,6 +500,8 @@ extension ConformanceCase {
                 isDone = (try? outcome.get()) != nil
                 c.note("operation \(operation) fails: \(isDone ? "no error" : "an error")")
                 if isDone { break }
+                // What the program still has in memory says nothing of what is stored.
+                if c.subject.capabilities.contains(.durability) { try c.loseWhatIsNotStored() }
                 // Opened with the second version, a store that was not replaced would come to it without the plan's code.
                 let stored = try (try c.configuration() as? any MigratableConfiguration)?.storedSchema()
                 if stored?.version == Fleet.Version2.versionIdentifier {

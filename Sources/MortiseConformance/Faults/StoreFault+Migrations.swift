@@ -86,6 +86,11 @@ extension StoreFault {
         migrating("swallows-failed-migrations", "takes a migration for done whose writing failed") {
             $0.swallowsFailedWrites = true
         },
+        migrating(
+            "tears-failed-migrations", "has a part of the next version after a crash, where the switch to it failed"
+        ) {
+            $0.tearsFailedWrites = true
+        },
         migrating("keeps-the-old-version", "does not note the version that it was brought to") {
             $0.finish = { outcome, before in outcome.schema?.version = before.schema?.version ?? Schema.Version(1, 0, 0)
             }

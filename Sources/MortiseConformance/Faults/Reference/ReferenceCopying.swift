@@ -27,6 +27,8 @@ struct ReferenceCopying: Sendable {
     var letsGo = true
     var carriesPreviewsOut = false
     var swallowsFailedWrites = false
+    /// Whether a crash after a failed switch leaves a part of what was to be.
+    var tearsFailedWrites = false
     /// Whether the storage is replaced as soon as the outcome is prepared, or not even prepared before it is replaced.
     var switchesEarly = false
     var preparesNothing = false

@@ -122,7 +122,12 @@ final class ReferenceStoreMigration: StoreMigration {
     }
 
     private func replace(with outcome: ReferenceStorage.State) throws {
-        try writing { medium in try medium.operate { $0 = outcome } }
+        do {
+            try writing { medium in try medium.operate { $0 = outcome } }
+        } catch {
+            if copying.tearsFailedWrites { configuration.storage.medium.withLock { $0.tear(outcome) } }
+            throw error
+        }
         configuration.storage.state.withLock { $0 = outcome }
     }
 
@@ -138,5 +143,14 @@ final class ReferenceStoreMigration: StoreMigration {
         if hasEnded { return }
         hasEnded = true
         if !isPreview, copying.letsGo { configuration.storage.use.withLock { $0.isMigrating = false } }
+    }
+}
+
+extension ReferenceStorage.Medium {
+    /// Has a crash leave a state without its first record.
+    fileprivate mutating func tear(_ outcome: ReferenceStorage.State) {
+        durable = outcome
+        if let first = outcome.records.keys.min() { durable.records[first] = nil }
+        images.append(durable)
     }
 }

@@ -69,6 +69,25 @@ struct LostConnectionTests {
         #expect(try store.storedTransactions(after: 0, last: nil)?.count == (isCommitted ? 3 : 2))
     }
 
+    @Test func encryptionThatTheServerDoesNotHaveIsRefusedWhereItIsRequired() throws {
+        let (space, proxy) = (try TestSpace(), try proxy())
+        defer { proxy.close() }
+        var server = try space.configuration().server
+        // A socket in a folder has no encryption, and says so.
+        (server.host, server.port) = ("127.0.0.1", "\(proxy.port)")
+        server.encryption = ["sslmode": "require"]
+        let error = #expect(throws: PostgreSQLError.self) {
+            try PostgreSQLConfiguration(server: server).connected { _ in }
+        }
+        guard case .unreachable(let message)? = error?.fault else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("SSL"))
+        server.encryption = ["sslmode": "disable"]
+        try PostgreSQLConfiguration(server: server).connected { _ in }
+    }
+
     /// Cut anywhere: what was acknowledged is there, nothing twice.
     @Test func savesThatAreCutAnywhereAreThereOnce() throws {
         var numbers = SeededGenerator(seed: testSeed())

@@ -266,6 +266,36 @@ import Testing
         #expect(error.map { "\($0)".contains("size") } == true)
     }
 
+    /// A prepared statement whose columns have other types by now is prepared anew.
+    @Test func aColumnWhoseTypeSomebodyHasChangedIsReadByANewPlan() throws {
+        let space = try TestSpace()
+        let store = try space.open(items, "&pool=1")
+        try store.insert("Item", ["name": .string("x"), "size": .integer(7)])
+        #expect(try store.values("Item", "size") == [.integer(7)])
+        try space.configuration().connected {
+            _ = try $0.run("ALTER TABLE \"Item\" ALTER COLUMN \"size\" TYPE int4")
+        }
+        #expect(try store.values("Item", "size") == [.integer(7)])
+        try store.insert("Item", ["name": .string("y"), "size": .integer(8)])
+        #expect(try store.values("Item", "size") == [.integer(7), .integer(8)])
+    }
+
+    @Test func aDatabaseThatDoesNotKeepTextAsUTF8IsRefused() throws {
+        let space = try TestSpace()
+        let name = space.name + "_ascii"
+        try space.configuration().connected {
+            try $0.script(
+                "CREATE DATABASE \"\(name)\" TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'")
+        }
+        defer { try? space.configuration().connected { try $0.script("DROP DATABASE \"\(name)\"") } }
+        var server = try space.configuration().server
+        server.database = name
+        let error = #expect(throws: PostgreSQLError.self) {
+            try PostgreSQLConfiguration(server: server).connected { _ in }
+        }
+        #expect(error?.fault == .encoding(found: "SQL_ASCII") && error?.errorClass == .unsupported)
+    }
+
     @Test func aSchemaOfAnotherProgramAndANewerFormatAreRefused() throws {
         let space = try TestSpace()
         _ = try space.open(items)

@@ -434,13 +434,14 @@ final class PostgreSQLConnection {
     }
 
     /// Waits for notifications until some have come or a time has passed.
-    /// - Returns: whether there were any.
-    func waitForNews(_ time: Duration) throws -> Bool {
+    /// - Returns: whether there were any that begin with a text.
+    func waitForNews(_ time: Duration, beginningWith beginning: String) throws -> Bool {
         _ = wait(reading: true, until: .now + time)
         guard isUsable, PQconsumeInput(handle) == 1 else { throw lost() }
         var isTold = false
         while let notice = PQnotifies(handle) {
-            isTold = true
+            // Others share the channel.
+            if let message = notice.pointee.extra, String(cString: message).hasPrefix(beginning) { isTold = true }
             PQfreemem(notice)
         }
         return isTold

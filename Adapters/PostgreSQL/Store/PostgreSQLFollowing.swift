@@ -12,7 +12,8 @@ final class PostgreSQLFollowing: Sendable {
     private let posted: Mutex<Int64>
     private let isStopped = Mutex(false)
 
-    /// The channel by which saves are told, whatever the store's schema is: the message is the identifier of the store.
+    /// The channel by which saves are told, whatever the store's schema is: the message begins with the identifier
+    /// of the store.
     static let channel = "mortise_saves"
 
     init(_ last: Int64) { posted = Mutex(last) }
@@ -44,6 +45,7 @@ final class PostgreSQLFollowing: Sendable {
             var lastLook = ContinuousClock.now
             while !isStopped.isSet {
                 let isFollowed = store.map(\.following.isFollowed) ?? false
+                let beginning = (store?.identifier ?? "") + " "
                 var isTold = false
                 if isFollowed, configuration.notifies {
                     do {
@@ -53,7 +55,10 @@ final class PostgreSQLFollowing: Sendable {
                             // What came before the server knew of this one.
                             isTold = true
                         }
-                        if !isTold { isTold = try connection?.waitForNews(.milliseconds(200)) ?? false }
+                        if !isTold {
+                            isTold =
+                                try connection?.waitForNews(.milliseconds(200), beginningWith: beginning) ?? false
+                        }
                     } catch {
                         connection = nil
                         Thread.sleep(forTimeInterval: 0.2)

@@ -1,7 +1,7 @@
 #if SQLite
 import Foundation
 @testable import MortiseSQLite
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// The bytes of a transaction in the history.

@@ -215,17 +215,19 @@ let package = Package(
             path: "Samples/SQLiteStore/Program"),
 
         // Seeds and generators of random tests.
-        .target(name: "TestSupport", dependencies: ["MortiseCore"], path: "Tests/Support"),
+        .target(name: "PackageTestSupport", dependencies: ["MortiseCore"], path: "Tests/Support"),
         .testTarget(
             name: "MortiseCoreTests",
             dependencies: [
-                "FaultWorkload", "TestSupport", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog", "MortiseTestSupport", "SQLSupport", sqlite, postgreSQL,
+                "FaultWorkload", "PackageTestSupport", "MortiseCore", "MortiseEngine", "MortiseInMemory",
+                "MortiseJSONFile", "MortiseAppendLog", "MortiseTestSupport", "SQLSupport", sqlite, postgreSQL,
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "MortiseEngineTests",
-            dependencies: ["MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseTestSupport", "TestSupport"]),
+            dependencies: [
+                "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseTestSupport", "PackageTestSupport",
+            ]),
         // Its folder Expansion is a link to that of MortiseMacros, whose sources it compiles itself: a dependency on a macro
         // would build the whole test bundle for the host, and a library for both would build swift-syntax twice for all.
         .testTarget(
@@ -254,24 +256,25 @@ let package = Package(
                 "mortise-conformance",
             ]),
         // Random records and conditions for every database.
-        .target(name: "SQLSupport", dependencies: ["MortiseCore", "TestSupport"], path: "Tests/SQLSupport"),
+        .target(name: "SQLSupport", dependencies: ["MortiseCore", "PackageTestSupport"], path: "Tests/SQLSupport"),
         .testTarget(
-            name: "MortiseSQLTests", dependencies: ["MortiseCore", "MortiseSQL", "SQLSupport", "TestSupport"]),
+            name: "MortiseSQLTests", dependencies: ["MortiseCore", "MortiseSQL", "SQLSupport", "PackageTestSupport"]),
         .testTarget(
             name: "MortiseSQLiteTests",
             dependencies: [
-                "MortiseCore", "MortiseSQL", "MortiseSQLite", "SQLSupport", "TestSupport",
+                "MortiseCore", "MortiseSQL", "MortiseSQLite", "SQLSupport", "PackageTestSupport",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ]),
         .testTarget(
             name: "MortisePostgreSQLTests",
-            dependencies: ["MortiseCore", "MortiseSQL", "MortisePostgreSQL", "SQLSupport", "TestSupport"]),
+            dependencies: ["MortiseCore", "MortiseSQL", "MortisePostgreSQL", "SQLSupport", "PackageTestSupport"]),
         .testTarget(
             name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients", "Compatibility", "Probes"]),
         .testTarget(
             name: "MortiseJSONFileTests",
             dependencies: [
-                "MortiseJSONFile", "MortiseEngine", "MortiseTestSupport", "Mortise", "FaultWorkload", "TestSupport",
+                "MortiseJSONFile", "MortiseEngine", "MortiseTestSupport", "Mortise", "FaultWorkload",
+                "PackageTestSupport",
                 "fault-helper",
             ],
             exclude: ["Golden"]),
@@ -284,7 +287,8 @@ let package = Package(
         .executableTarget(
             name: "fault-helper",
             dependencies: [
-                "FaultWorkload", "TestSupport", "MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile",
+                "FaultWorkload", "PackageTestSupport", "MortiseAppendLog", "MortiseCore", "MortiseEngine",
+                "MortiseJSONFile",
                 "MortiseTestSupport",
             ],
             path: "Tests/Faults/Helper"),
@@ -296,20 +300,22 @@ let package = Package(
             path: "Tests/Faults/Fuzzing",
             exclude: ["build", "json.dict"]),
         .target(
-            name: "MortiseKills", dependencies: ["MortiseAppendLog", "MortiseCore", "TestSupport"],
+            name: "MortiseKills", dependencies: ["MortiseAppendLog", "MortiseCore", "PackageTestSupport"],
             path: "Tests/Kills/Harness"),
         .executableTarget(name: "mortise-kill", dependencies: ["MortiseKills"], path: "Tests/Kills/Program"),
         .executableTarget(
-            name: "mortise-soak", dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseJSONFile", "TestSupport"],
+            name: "mortise-soak",
+            dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseJSONFile", "PackageTestSupport"],
             path: "Tests/Soak"),
         .executableTarget(
             name: "mortise-relationships",
             dependencies: [
-                "MortiseAppendLog", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "TestSupport",
+                "MortiseAppendLog", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "PackageTestSupport",
             ],
             path: "Tests/Relationships"),
         .executableTarget(
-            name: "mortise-live", dependencies: ["MortiseCore", "MortiseInMemory", "TestSupport"], path: "Tests/Live"),
+            name: "mortise-live", dependencies: ["MortiseCore", "MortiseInMemory", "PackageTestSupport"],
+            path: "Tests/Live"),
         .executableTarget(
             name: "mortise-mutants",
             dependencies: [
@@ -322,7 +328,7 @@ let package = Package(
         .executableTarget(
             name: "MortiseBenchmarks",
             dependencies: [
-                "Mortise", "MortiseEngine", "TestSupport",
+                "Mortise", "MortiseEngine", "PackageTestSupport",
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["BenchmarkPeers"])),
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["BenchmarkPeers"])),
             ],
@@ -345,27 +351,27 @@ let package = Package(
             ], exclude: ["QuickStart", "SwiftData", "CustomStore", "GettingStarted", "Manifest"]),
         .testTarget(
             name: "MortiseTests",
-            dependencies: ["CustomStore", "Mortise", "MortiseCore", "MortiseEngine", "TestSupport"]),
+            dependencies: ["CustomStore", "Mortise", "MortiseCore", "MortiseEngine", "PackageTestSupport"]),
         .testTarget(
             name: "MortiseCommandsTests",
             dependencies: [
                 "MortiseCommands", "MortiseConfiguration", "MortiseProgram", "MortiseCore", "MortiseEngine",
                 "MortiseInMemory",
-                "MortiseJSONFile", "MortiseAppendLog", "MortiseMetrics", "TestSupport",
+                "MortiseJSONFile", "MortiseAppendLog", "MortiseMetrics", "PackageTestSupport",
                 .product(name: "Logging", package: "swift-log"), metrics,
             ]),
         // Its folder Generated has what `mortise schema models` and `plan` make of schemas.
         .testTarget(
             name: "SchemaSourceTests",
             dependencies: [
-                "Mortise", "MortiseCommands", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "TestSupport",
+                "Mortise", "MortiseCommands", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "PackageTestSupport",
             ],
             exclude: ["Golden"]),
         .testTarget(
             name: "MortiseAppendLogTests",
             dependencies: [
                 "FaultWorkload", "MortiseAppendLog", "MortiseConformance", "MortiseCore", "MortiseEngine",
-                "MortiseInMemory", "MortiseJSONFile", "MortiseTestSupport", "TestSupport", "CustomStore",
+                "MortiseInMemory", "MortiseJSONFile", "MortiseTestSupport", "PackageTestSupport", "CustomStore",
                 "fault-helper",
                 "mortise-kill",
             ], exclude: ["FormatReader", "Golden"]),
@@ -405,7 +411,7 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
         "CMortisePlatform", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
         "MortiseConformance", "MortiseTestSupport", "MortiseCoreTests", "MortiseEngineTests", "MortiseJSONFileTests",
         "MortiseAppendLogTests",
-        "FaultWorkload", "TestSupport", "fault-helper", "mortise-kill", "mortise-live", "mortise-relationships",
+        "FaultWorkload", "PackageTestSupport", "fault-helper", "mortise-kill", "mortise-live", "mortise-relationships",
         "mortise-soak",
         "MortiseKills", "ReaderFuzzing", "CustomStore", "PackageSubjects", "mortise-conformance",
         "MortiseConformanceTests",

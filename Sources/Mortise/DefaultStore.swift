@@ -150,6 +150,14 @@ extension DefaultStore {
         try base.storedTransactions(after: number, last: last)
     }
 
+    /// Hands over the transactions of the store that holds the records.
+    /// - Throws: its error if the history cannot be read; what the body throws.
+    public func readStoredTransactions(
+        after number: UInt64, withValues: Bool, _ body: (ChangeSet) throws -> Bool
+    ) throws -> Bool {
+        try base.readStoredTransactions(after: number, withValues: withValues, body)
+    }
+
     /// Runs a body in which saves may return before they are durable.
     /// - Throws: what the body throws; the error of writing the saves.
     public func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R {

@@ -35,6 +35,16 @@ public enum ToolError: Error, Hashable, Sendable {
     case notImportable(source: String, faults: [String])
     /// Something may have been renamed or dropped, and nobody said which. The questions have been printed.
     case unansweredQuestions([String])
+    /// A file cannot be read.
+    case unreadableFile(path: String, reason: String)
+    /// A file that the tool writes beside another cannot be written.
+    case unwritableFile(path: String, reason: String)
+    /// Some lines of a file are no records; the others were imported.
+    case rejectedLines(count: Int, of: Int, path: String)
+    /// An import of the file was interrupted.
+    case unfinishedImport(path: String)
+    /// An import cannot go on where it was interrupted.
+    case notResumable(store: String, detail: String)
     /// The output could not be written; `code` is the system's error number.
     case output(code: Int32)
     /// The findings have been printed already; only the exit status follows from them.
@@ -77,6 +87,15 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         case .unansweredQuestions(let renames):
             "what may have been renamed has to be said: pass --rename or --drop for each, or --answers with a file; "
                 + "the first: --rename \((renames.first ?? "").shown(limit: 200))"
+        case .unreadableFile(let path, let reason): "cannot read \(path): \(reason)"
+        case .unwritableFile(let path, let reason): "cannot write \(path): \(reason)"
+        case .rejectedLines(let count, let total, let path):
+            "\(FigureText.count(count)) of \(FigureText.plural(total, "record")) were rejected; they are in \(path): correct "
+                + "them there, and import that file"
+        case .unfinishedImport(let path):
+            "an import was interrupted, as \(path) says; pass --resume to go on, or remove that file to begin anew"
+        case .notResumable(let store, let detail):
+            "the import into \(store) cannot go on: \(detail)"
         case .output(let code): "the output cannot be written (error \(code))"
         case .findings: ""
         }
@@ -85,13 +104,15 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
     /// The class of the error, which decides the exit status.
     public var errorClass: StoreErrorClass {
         switch self {
-        case .missing, .missingSchema: .missing
+        case .missing, .missingSchema, .unreadableFile: .missing
         case .notASchema: .damaged
         case .unsupported, .notImportable: .unsupported
         case .holdsRecords, .alreadyThere, .notReplaced: .alreadyExists
         case .sameStore, .usage, .unansweredQuestions: .usage
-        case .otherSchema, .notABeginning, .unequalCopy, .changedMeanwhile, .interrupted: .conflict
-        case .output: .failedInputOutput
+        case .otherSchema, .notABeginning, .unequalCopy, .changedMeanwhile, .interrupted, .notResumable: .conflict
+        case .rejectedLines: .invalid
+        case .unfinishedImport: .alreadyExists
+        case .output, .unwritableFile: .failedInputOutput
         case .findings(let errorClass): errorClass
         }
     }

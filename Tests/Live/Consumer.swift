@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseInMemory
-import TestSupport
+import PackageTestSupport
 
 /// Live results on an actor, of a context that others change: sequences of differences and of values, an observer that is told by
 /// itself, and an observer of the history.

@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseInMemory
-import TestSupport
+import PackageTestSupport
 
 /// A random program over one store, of changes by several contexts, with observers in each: after every step each observer shows
 /// what a fetch finds, and was told no more and no less.

@@ -1,6 +1,6 @@
 import Foundation
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// A random query, and how its result is divided.
 struct Query {

@@ -1,7 +1,7 @@
 import FaultWorkload
 import Foundation
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseAppendLog

@@ -1,6 +1,6 @@
 import Foundation
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseAppendLog

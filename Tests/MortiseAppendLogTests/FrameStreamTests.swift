@@ -3,7 +3,7 @@ import Foundation
 import MortiseCore
 import MortiseEngine
 import Synchronization
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseAppendLog

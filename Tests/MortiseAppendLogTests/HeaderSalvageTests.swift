@@ -2,7 +2,7 @@ import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseEngine
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseAppendLog

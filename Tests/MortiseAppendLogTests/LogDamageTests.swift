@@ -2,7 +2,7 @@ import Foundation
 import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
-import TestSupport
+import PackageTestSupport
 import Testing
 import MortiseTestSupport
 

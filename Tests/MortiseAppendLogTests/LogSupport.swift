@@ -2,7 +2,7 @@ import Foundation
 import MortiseCore
 import MortiseEngine
 import Synchronization
-import TestSupport
+import PackageTestSupport
 
 @testable import MortiseAppendLog
 import MortiseTestSupport
@@ -104,7 +104,7 @@ extension SimulatedFileSystem {
 }
 
 /// Named apart from the engine's own generator, which tests of it see too.
-typealias TestGenerator = TestSupport.SeededGenerator
+typealias TestGenerator = PackageTestSupport.SeededGenerator
 
 /// Pieces of a few records each, of any transaction with more than eight changes.
 func streamingConfiguration(

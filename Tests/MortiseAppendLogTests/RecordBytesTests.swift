@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseEngine
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseAppendLog

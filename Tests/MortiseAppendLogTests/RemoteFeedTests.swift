@@ -4,7 +4,7 @@ import Foundation
 import MortiseCore
 import MortiseEngine
 import Synchronization
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseAppendLog

@@ -2,7 +2,7 @@ import FaultWorkload
 import Foundation
 import MortiseCore
 import Synchronization
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseAppendLog

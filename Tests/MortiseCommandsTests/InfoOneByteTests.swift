@@ -3,7 +3,7 @@ import Foundation
 import MortiseAppendLog
 import MortiseCommands
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// A log with one byte changed, added or removed: `info` fails where opening it fails, with the same words, and tells the

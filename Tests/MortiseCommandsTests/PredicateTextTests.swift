@@ -2,7 +2,7 @@
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// What the text of a predicate becomes, and what is said of a text that is none.

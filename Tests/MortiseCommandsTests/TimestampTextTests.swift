@@ -1,6 +1,6 @@
 import Foundation
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Dates as text are the same dates, to the last bit.

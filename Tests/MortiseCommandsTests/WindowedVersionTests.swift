@@ -4,7 +4,7 @@ import Foundation
 import MortiseCore
 import MortiseInMemory
 import Synchronization
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Going through a store without versions keeps a window of its records.

@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseInMemory
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Both sides of every kind of relationship agree at all times, whoever set them and whether the models have a context yet.

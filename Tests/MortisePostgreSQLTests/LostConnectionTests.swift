@@ -4,7 +4,7 @@ import MortiseCore
 import MortiseSQL
 @testable import MortisePostgreSQL
 import SQLSupport
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Connections that are lost while a save is committed: it is there once, or not at all, and the caller is told which.

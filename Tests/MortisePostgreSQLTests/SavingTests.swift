@@ -5,7 +5,7 @@ import MortiseSQL
 @testable import MortisePostgreSQL
 import SQLSupport
 import Synchronization
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Saves: round trips, versions, unique values, references, names, sizes; two openings of one store, as two processes have them.

@@ -3,7 +3,7 @@ import Foundation
 import MortiseCore
 @testable import MortisePostgreSQL
 import SQLSupport
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Random conditions and orders on a server, compared with the reference evaluator.

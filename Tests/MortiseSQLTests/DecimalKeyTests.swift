@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 @testable import MortiseSQL
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Keys of decimals are in the order of the numbers, byte by byte.

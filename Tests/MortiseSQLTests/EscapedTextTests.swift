@@ -1,5 +1,5 @@
 import MortiseSQL
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Text without U+0000 is equal and ordered as the text that it is of.

@@ -1,6 +1,6 @@
 import Foundation
 import MortiseSQL
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// The bytes of a transaction in the history.

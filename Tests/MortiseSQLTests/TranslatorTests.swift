@@ -2,7 +2,7 @@ import Foundation
 import MortiseCore
 import MortiseSQL
 import SQLSupport
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// The translation of conditions, compared with the reference evaluator without a database.

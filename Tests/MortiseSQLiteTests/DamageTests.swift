@@ -4,7 +4,7 @@ import MortiseCore
 import MortiseSQL
 @testable import MortiseSQLite
 import SQLSupport
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Files that are damaged, of another program, or changed by somebody: every error has a type and a class, and nothing traps.

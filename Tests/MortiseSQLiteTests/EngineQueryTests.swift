@@ -3,7 +3,7 @@ import Foundation
 import MortiseCore
 @testable import MortiseSQLite
 import SQLSupport
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Random conditions and orders on SQLite itself, compared with the reference evaluator.

@@ -3,7 +3,7 @@ import Foundation
 import MortiseCore
 @testable import MortiseSQLite
 import Synchronization
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Two openings of one file, as two processes have them: each has connections of its own.

@@ -3,7 +3,7 @@ import Foundation
 import MortiseCore
 import MortiseSQL
 @testable import MortiseSQLite
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// What statements are made of: names, shapes, sizes.

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import Mortise
 import Synchronization
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseCore

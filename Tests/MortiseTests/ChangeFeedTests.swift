@@ -3,7 +3,7 @@ import Foundation
 import Mortise
 import MortiseEngine
 import Synchronization
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @Model private final class Reader {

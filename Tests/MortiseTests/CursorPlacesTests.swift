@@ -1,7 +1,7 @@
 import CustomStore
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @Model private final class Spot {

@@ -1,6 +1,6 @@
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @Model

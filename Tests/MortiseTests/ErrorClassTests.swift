@@ -1,6 +1,6 @@
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// What a service needs of errors: a text for people, and a class to act on.

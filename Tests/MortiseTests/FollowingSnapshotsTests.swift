@@ -2,7 +2,7 @@ import CustomStore
 import Foundation
 import Mortise
 import Observation
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @Model private final class Owner {

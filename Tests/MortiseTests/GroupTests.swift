@@ -1,7 +1,7 @@
 import CustomStore
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 import Testing
 
 private enum Kind: String, Codable, CaseIterable, Sendable { case food, rent, travel }

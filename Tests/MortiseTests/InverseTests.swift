@@ -1,6 +1,6 @@
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Which relationships are each other's inverse where nobody says so, and what becomes of links that a store keeps for

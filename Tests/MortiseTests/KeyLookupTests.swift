@@ -1,6 +1,6 @@
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 import Testing
 
 private enum Grade: String, Codable, CaseIterable, Sendable { case low, middle, high }

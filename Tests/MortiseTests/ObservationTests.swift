@@ -1,7 +1,7 @@
 import Foundation
 import Mortise
 import Observation
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @Suite struct ObservationTests {

@@ -1,6 +1,6 @@
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Bug: a salvage left references whose other side had been written later. `verify` called the new store damaged.

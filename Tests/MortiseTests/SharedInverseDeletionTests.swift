@@ -1,6 +1,6 @@
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// What deletion, rollback and a second context do to relationships that share one inverse, on every kind of store.

@@ -1,6 +1,6 @@
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Relationships that name one inverse, as those of Apple's sample Backyard Birds do. They were once refused.

@@ -1,6 +1,6 @@
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Random imports under random policies, against a model of what they mean in dictionaries.

@@ -1,4 +1,4 @@
-import TestSupport
+import PackageTestSupport
 
 /// A world and what is done to its models, made from a seed.
 struct Program: Sendable {

@@ -4,7 +4,7 @@ import MortiseCore
 import MortiseInMemory
 import MortiseJSONFile
 import Synchronization
-import TestSupport
+import PackageTestSupport
 
 /// The kinds of stores that programs are run on.
 enum StoreKind: String, CaseIterable, Sendable {

@@ -1,5 +1,5 @@
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// The description of a random set of models: which entities there are, and how they relate.
 ///

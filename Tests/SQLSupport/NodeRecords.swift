@@ -1,6 +1,6 @@
 import Foundation
 public import MortiseCore
-public import TestSupport
+public import PackageTestSupport
 
 /// Records of `NodeSchema`, full of values that databases treat in their own ways: nil, NaN, -0.0, extremes, combining marks.
 public final class NodeRecords {

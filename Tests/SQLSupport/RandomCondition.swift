@@ -1,5 +1,5 @@
 public import MortiseCore
-public import TestSupport
+public import PackageTestSupport
 
 /// Makes conditions about nodes: of every form that a predicate can have, also those that no store evaluates.
 public struct RandomCondition {

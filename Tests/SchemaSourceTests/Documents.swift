@@ -2,7 +2,7 @@
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// Schemas whose generated source is part of this target.
 enum Documents {

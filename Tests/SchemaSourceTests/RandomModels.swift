@@ -2,14 +2,14 @@
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// Schemas made at random that models can have: the same from a seed each time.
 struct RandomModels {
-    private var generator: TestSupport.SeededGenerator
+    private var generator: PackageTestSupport.SeededGenerator
     private var used: Set<String> = []
 
-    init(seed: UInt64) { generator = TestSupport.SeededGenerator(seed: seed) }
+    init(seed: UInt64) { generator = PackageTestSupport.SeededGenerator(seed: seed) }
 
     /// The first of the seed's schemas of which there is source.
     static func document(seed: UInt64) throws -> SchemaDocument {

@@ -1,7 +1,7 @@
 import Foundation
 import MortiseAppendLog
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// Random work on one store for some time, held against a plain reference.
 struct SoakRun {

@@ -1,6 +1,6 @@
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 
 /// The data of one size, made once and shared by the rows.
 final class Fixture {

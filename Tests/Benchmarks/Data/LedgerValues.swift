@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import PackageTestSupport
 
 /// The values of one transaction of a ledger, with its splits and the places of its account and tags.
 struct LedgerValues: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import PackageTestSupport
 
 /// The values of one trip: what every way of a row starts from.
 struct TripValues: Codable, Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 
 extension Row {
     /// What a process holds, measured in one that does nothing else.

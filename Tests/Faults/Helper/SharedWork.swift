@@ -2,7 +2,7 @@ import FaultWorkload
 import Foundation
 import MortiseAppendLog
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// What one of several processes does to a log that they share.
 ///

@@ -1,7 +1,7 @@
 public import Foundation
 import MortiseAppendLog
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 #if canImport(Glibc)
 import Glibc

@@ -5,7 +5,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import MortiseTestSupport
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseAppendLog

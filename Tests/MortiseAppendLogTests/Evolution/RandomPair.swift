@@ -1,5 +1,5 @@
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// Two relationships that are each other's inverse; the first leads to one record and is stored.
 struct RandomPair {

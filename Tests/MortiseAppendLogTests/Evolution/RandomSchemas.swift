@@ -1,5 +1,5 @@
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// A schema with, for each of its properties, the property of the schema before from which it comes. The generator says so
 /// because it made the change, not because it has read the names.

@@ -1,6 +1,6 @@
 import Foundation
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// Schemas and records to begin with.
 extension RandomStage {

@@ -1,6 +1,6 @@
 import Foundation
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// A random stage of a migration: the next schema, the rules that lead there, and what the records are to become by a plain
 /// model of it, which has nothing in common with what it checks but `StoredValue`.

@@ -2,7 +2,7 @@ import Foundation
 import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
-import TestSupport
+import PackageTestSupport
 
 @testable import MortiseAppendLog
 import MortiseTestSupport

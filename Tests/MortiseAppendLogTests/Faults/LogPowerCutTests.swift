@@ -2,7 +2,7 @@ import FaultWorkload
 import MortiseCore
 import MortiseEngine
 import Synchronization
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseAppendLog

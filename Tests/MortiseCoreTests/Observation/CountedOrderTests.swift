@@ -1,5 +1,5 @@
 import Testing
-import TestSupport
+import PackageTestSupport
 
 @testable import MortiseCore
 

@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseInMemory
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Aggregates against plain Swift over the models that the same fetch returns: on an engine that calculates itself, on one

@@ -1,6 +1,6 @@
 import Foundation
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// The dates of periods are written down where people know them, and compared with the calendar's where they do not.

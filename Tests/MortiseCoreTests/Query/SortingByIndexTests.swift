@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseInMemory
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// The first rows of an order, along an index that has the first of its keys.

@@ -1,5 +1,5 @@
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// Schemas made at random, and others that differ from them in a few places.
 struct RandomSchemas {

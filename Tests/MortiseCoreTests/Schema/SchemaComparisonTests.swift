@@ -1,6 +1,6 @@
 @testable import MortiseCore
 import MortiseEngine
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Every difference of two schemas is listed, with what stores do with it.

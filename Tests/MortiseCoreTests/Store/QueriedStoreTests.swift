@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseCore

@@ -1,7 +1,7 @@
 import Foundation
 @testable import MortiseCore
 @testable import MortiseEngine
-import TestSupport
+import PackageTestSupport
 
 /// An engine with an entity for everything that a column can hold, and a plain model of what it should contain.
 struct EngineWorld {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseCore

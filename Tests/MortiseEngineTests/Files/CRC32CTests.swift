@@ -1,4 +1,4 @@
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @testable import MortiseEngine

@@ -1,5 +1,5 @@
 import MortiseEngine
-import TestSupport
+import PackageTestSupport
 import Testing
 import MortiseTestSupport
 

@@ -3,7 +3,7 @@ import Foundation
 import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
-import TestSupport
+import PackageTestSupport
 import Testing
 import MortiseTestSupport
 

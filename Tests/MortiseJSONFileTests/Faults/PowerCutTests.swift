@@ -2,7 +2,7 @@ import FaultWorkload
 import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
-import TestSupport
+import PackageTestSupport
 import Testing
 
 struct CrashesInARowCheck {

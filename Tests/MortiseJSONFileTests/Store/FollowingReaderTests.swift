@@ -4,7 +4,7 @@ import MortiseEngine
 import MortiseJSONFile
 import MortiseTestSupport
 import Synchronization
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @Model private final class Leaf {

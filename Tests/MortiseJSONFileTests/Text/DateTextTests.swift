@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseJSONFile
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @Suite struct DateTextTests {

@@ -1,6 +1,6 @@
 import MortiseCore
 import MortiseJSONFile
-import TestSupport
+import PackageTestSupport
 import Testing
 
 @Suite struct JSONNumberTests {

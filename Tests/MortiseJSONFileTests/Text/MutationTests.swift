@@ -2,7 +2,7 @@ import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseJSONFile
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Random damage to valid documents: an error or a document, never a trap. What is read can be written again.

@@ -2,7 +2,7 @@ import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseJSONFile
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Random schemas and records come back to the last bit.

@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseJSONFile
-import TestSupport
+import PackageTestSupport
 import Testing
 
 /// Whole documents: what is written comes back, and looks as FORMAT.md says.

@@ -1,6 +1,6 @@
 import Foundation
 import Mortise
-import TestSupport
+import PackageTestSupport
 
 @Model final class Parcel {
     @Attribute(.preserveValueOnDeletion) var code: String

@@ -125,6 +125,21 @@ public protocol DataStore: AnyObject {
     ///   history.
     /// - Throws: the store's error if its history cannot be read.
     func storedTransactions(after number: UInt64, last: Int?) throws -> [ChangeSet]?
+
+    /// Hands over the transactions with numbers greater than `number`, oldest first, one after the other, so that a long history
+    /// needs no more memory than a short one. The records have their names and the slots that changed.
+    ///
+    /// The default reads them by `storedTransactions(after:last:)`, without more values than that gives.
+    /// - Parameters:
+    ///   - number: the number of the last transaction that the caller knows; 0 for all.
+    ///   - withValues: whether the caller wants the values of new and changed records. A store gives those that it still has.
+    ///   - body: takes a transaction with its `commit`, and returns whether it wants the next one.
+    /// - Returns: false if the store keeps no history; the body is not called then.
+    /// - Throws: the store's error if its history cannot be read; what the body throws.
+    func readStoredTransactions(
+        after number: UInt64, withValues: Bool, _ body: (ChangeSet) throws -> Bool
+    ) throws -> Bool
+
     /// The token in the store's history of the transaction that made a version; nil, which is the default, for a store whose
     /// history does not go by the numbers of its versions.
     func historyToken(ofVersion number: UInt64) -> (any HistoryToken)?
@@ -185,6 +200,15 @@ extension DataStore {
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {}
     /// Nil: the store keeps no history.
     public func storedTransactions(after number: UInt64, last: Int?) throws -> [ChangeSet]? { nil }
+    /// Reads all of them, and hands them over.
+    /// - Throws: what reading them throws; what the body throws.
+    public func readStoredTransactions(
+        after number: UInt64, withValues: Bool, _ body: (ChangeSet) throws -> Bool
+    ) throws -> Bool {
+        guard let transactions = try storedTransactions(after: number, last: nil) else { return false }
+        for transaction in transactions where try !body(transaction) { break }
+        return true
+    }
     /// Nil: there is no history by numbers.
     public func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { nil }
     /// Runs the body, whose saves are durable as always.

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import PackageTestSupport
 
 /// The values that are compared: few, so that queries hit, and all that have a trap in them.
 enum Pool {

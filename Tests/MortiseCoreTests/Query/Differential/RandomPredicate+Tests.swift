@@ -1,6 +1,6 @@
 import Foundation
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 extension RandomPredicate {
     func textTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {

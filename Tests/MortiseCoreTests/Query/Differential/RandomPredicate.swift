@@ -1,6 +1,6 @@
 import Foundation
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// A condition and the smaller ones of which it is made, for shrinking.
 struct Condition {

@@ -1,6 +1,6 @@
 import Foundation
 import MortiseCore
-import TestSupport
+import PackageTestSupport
 
 /// A random query, given by its seed and by what shrinking has taken away from it. One in four asks for the subclass.
 struct RandomQuery {

@@ -10,6 +10,14 @@ package struct AggregateColumns {
             case attribute(AttributeColumns)
             /// A column with the number of a record.
             case reference(TableMapping.Entity)
+
+            /// The kind of an attribute; nil for a reference.
+            var kind: StorageKind? {
+                switch self {
+                case .attribute(let columns): columns.kind
+                case .reference: nil
+                }
+            }
         }
         /// What is read.
         package let content: Content
@@ -86,12 +94,14 @@ package struct AggregateColumns {
 
     /// Whether all are integers, which databases add and compare exactly; keys may be Booleans and UUIDs, too.
     package var areWhole: Bool {
-        func kind(_ source: Source) -> StorageKind? {
-            if case .attribute(let columns) = source.content { columns.kind } else { nil }
-        }
-        return functions.allSatisfy { source in source.map { kind($0)?.integerRange != nil } ?? true }
-            && keys.allSatisfy { key in
-                kind(key).map { $0 == .bool || $0 == .uuid || $0 == .uint64 || $0.integerRange != nil } ?? false
+        for case let source? in functions where source.content.kind?.integerRange == nil { return false }
+        for key in keys {
+            guard let kind = key.content.kind else { return false }
+            switch kind {
+            case .bool, .uuid, .uint64: continue
+            default: if kind.integerRange == nil { return false }
             }
+        }
+        return true
     }
 }

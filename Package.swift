@@ -440,8 +440,7 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
 // since that would take longer than it saves. An app's build does not come by here.
 if Context.environment["MORTISE_OPTIMIZES_STORES"] != nil {
     let stores: Set = [
-        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog", "MortiseSQL",
-        "MortiseSQLite", "MortisePostgreSQL", "MortiseTestSupport",
+        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog", "MortiseTestSupport",
     ]
     for target in package.targets where stores.contains(target.name) {
         target.swiftSettings =

@@ -135,7 +135,11 @@ extension PostgreSQLStore {
         _ names: [String], to snapshots: inout [DefaultSnapshot], _ connection: PostgreSQLConnection
     ) throws {
         if names.isEmpty || snapshots.isEmpty { return }
-        let owners = snapshots.compactMap { $0.persistentIdentifier.sequenceNumber.map { Int64(clamping: $0) } }
+        var owners: [Int64] = []
+        for snapshot in snapshots {
+            guard let number = snapshot.persistentIdentifier.sequenceNumber else { continue }
+            owners.append(Int64(clamping: number))
+        }
         var wanted: [TableMapping.Place: TableMapping.Slot] = [:]
         func forEachList(_ body: (Int, Int, TableMapping.Slot) throws -> Void) rethrows {
             for (place, snapshot) in snapshots.enumerated() {

@@ -143,7 +143,11 @@ extension SQLiteStore {
     ) throws {
         if names.isEmpty || snapshots.isEmpty { return }
         var read: [TableMapping.Place: [Int: [PersistentIdentifier]]] = [:]
-        let owners = snapshots.compactMap { $0.persistentIdentifier.sequenceNumber.map { Int64(clamping: $0) } }
+        var owners: [Int64] = []
+        for snapshot in snapshots {
+            guard let number = snapshot.persistentIdentifier.sequenceNumber else { continue }
+            owners.append(Int64(clamping: number))
+        }
         var changed: [Int: ContiguousArray<StoredValue>] = [:]
         for (place, snapshot) in snapshots.enumerated() {
             guard let entity = mapping.entities[snapshot.persistentIdentifier.entityName] else { continue }

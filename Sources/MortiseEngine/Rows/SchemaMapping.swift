@@ -26,7 +26,7 @@ public struct SchemaMapping: Sendable {
         case value(StoredValue)
     }
 
-    struct Entity: Sendable {
+    private struct Entity: Sendable {
         let sources: [Source]
         /// The old slots that hold values and that no new property comes from.
         let dropped: [Int]
@@ -40,9 +40,8 @@ public struct SchemaMapping: Sendable {
     /// By name of an old entity, its new name, where that is another. One that is dropped and whose name a new one takes has a name
     /// that no schema has.
     let names: [String: String]
-    /// By name in the new schema.
-    let entities: [String: Entity]
-    let oldLayouts: [String: RecordLayout]
+    private let entities: [String: Entity]
+    private let oldLayouts: [String: RecordLayout]
     private let versions: (stored: Schema.Version, opened: Schema.Version)
     let store: String
     /// The entities that the new schema lacks.
@@ -316,13 +315,13 @@ public struct SchemaMapping: Sendable {
 /// What one schema holds and another does not take, counted while records are read.
 package struct SchemaTally: Sendable {
     /// By entity.
-    var records: [String: Int] = [:]
+    fileprivate var records: [String: Int] = [:]
     /// By entity and slot.
-    var values: [String: [Int: Int]] = [:]
+    fileprivate var values: [String: [Int: Int]] = [:]
     /// By entity and slot of the new schema: records without a value that they need.
-    var missing: [String: [Int: Int]] = [:]
+    fileprivate var missing: [String: [Int: Int]] = [:]
     /// Of required references that would have no target.
-    var broken: [String: [Int: Int]] = [:]
+    fileprivate var broken: [String: [Int: Int]] = [:]
 
     package init() {}
 }

@@ -101,11 +101,7 @@ struct Import: ParsableCommand {
             throw ToolError.usage(
                 "there is no store at \(argument.name); check the path, or pass --schema to make a new one")
         }
-        let target = try OpenStore(
-            configuration, schema: try SchemaSource(schema).document.schema, name: argument.name)
-        // From here on it exists, so that an interrupted import can go on in it.
-        try target.store.erase()
-        return target
+        return try OpenStore(configuration, schema: try SchemaSource(schema).document.schema, name: argument.name)
     }
 
     private func run(_ lines: FileLines, _ target: OpenStore) throws -> (Int, RejectedRecords) {

@@ -80,6 +80,8 @@ struct HistoryDamageCheck {
                 findings.expect(found == expected || found.isEmpty, "\(name): told \(found)")
             } catch let damage as HistoryDamaged {
                 findings.expect(damage.path == Self.path, "\(name): \(damage)")
+            } catch {
+                findings.expect(false, "\(name): told that \(error)")
             }
             try store.close()
             let container = try Workload.open(configuration)

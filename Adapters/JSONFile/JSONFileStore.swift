@@ -46,15 +46,12 @@ public final class JSONFileStore: EngineDataStore {
         if let schemaLoss { StoreEvents.emit(.schemaLoss(store: configuration.name, loss: schemaLoss, copy: nil)) }
     }
 
-    var file: JSONFile? { engine.sink as? JSONFile }
+    private var file: JSONFile? { engine.sink as? JSONFile }
 
     deinit { try? close() }
 
     /// What an engine can do, and durability.
-    public var capabilities: StoreCapabilities {
-        let all = engineCapabilities.union([.durability, .restoresIdentifiers])
-        return configuration.history == .none ? StoreCapabilities(all.declared.subtracting([.history])) : all
-    }
+    public var capabilities: StoreCapabilities { engineCapabilities.union([.durability, .restoresIdentifiers]) }
 
     /// Releases the file, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {

@@ -41,8 +41,7 @@ extension SQLiteStore {
             return (
                 DataStoreSaveChangesResult(
                     for: identifier, remappedIdentifiers: writer.permanent,
-                    historyToken: DefaultHistoryToken(transaction, mark: writer.mark, store: identifier)), changes,
-                request
+                    historyToken: DefaultHistoryToken([identifier: transaction])), changes, request
             )
         }
     }
@@ -100,7 +99,8 @@ extension SQLiteStore {
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>?, _ writer: SaveWriter
     ) {
         let named = changeSet(
-            of: history, writer.entry(number, author: author), withOwners: true)
+            of: history, number, at: Date(), author: author, process: ProcessInfo.processInfo.processName,
+            bundle: Bundle.main.bundleIdentifier ?? "", withOwners: true)
         changes.commit = named.commit
         changes.isErasure = named.isErasure
         if !changes.inserted.hasValues { changes.inserted = named.inserted }

@@ -147,9 +147,7 @@ private final class Claims: Sendable {
         let container = try ModelContainer(for: ConformanceModels.schema, configurations: [storage.open()])
         defer { try? container.close() }
         let name = container.storeConfigurations.first?.name ?? ""
-        let told = container.capabilities(forConfigurationNamed: name) ?? []
-        // What a container does for a store is nothing that the store claims.
-        let own = StoreCapabilities(told.declared.subtracting([.recordedHistory]))
+        let own = container.capabilities(forConfigurationNamed: name) ?? []
         return storage.faults == nil ? own : own.union([.faultInjection])
     }
 }

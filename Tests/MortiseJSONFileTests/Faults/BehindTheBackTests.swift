@@ -98,8 +98,7 @@ struct BehindTheBackCheck {
     func runLooking(_ code: FileError.Code) throws -> Findings {
         var findings = Findings()
         for isForAll in [false, true] {
-            var depot = try Depot(breaking: mistake)
-            depot.history = .none
+            let depot = try Depot(breaking: mistake)
             let container = try depot.open()
             let theirs = Array("theirs".utf8)
             try depot.disk.install(theirs, at: Depot.path)

@@ -13,17 +13,14 @@ struct SavedChanges {
         _ changes: ChangeSet, by session: StoreSession, _ outcome: SaveOutcome, _ token: (any HistoryToken)?
     ) {
         sets.append(outcome.committed(changes))
-        let recorded = session.announce(outcome) {
-            $0 ? outcome.committedWithValues(changes) : outcome.named(changes)
-        }
-        if let token = token ?? recorded { note(token, of: session.identifier) }
+        session.announce(outcome) { $0 ? outcome.committedWithValues(changes) : outcome.named(changes) }
+        if let token { note(token, of: session.identifier) }
     }
 
     /// Takes in what a store has done on its own account.
     mutating func append(_ changes: ChangeSet, by session: StoreSession) {
         sets.append(changes)
-        let recorded = session.announce { _ in changes }
-        if let recorded { note(recorded, of: session.identifier) }
+        session.announce { _ in changes }
     }
 
     mutating func note(_ token: any HistoryToken, of store: String) { historyTokens[store] = token }

@@ -436,21 +436,6 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
     package.traits = []
 }
 
-// For runs of the tests: most of their time is the stores' own, which are optimized here as in a release; the tests are not,
-// since that would take longer than it saves. An app's build does not come by here.
-if Context.environment["MORTISE_OPTIMIZES_STORES"] != nil {
-    let stores: Set = [
-        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog", "MortiseTestSupport",
-    ]
-    for target in package.targets where stores.contains(target.name) {
-        target.swiftSettings =
-            (target.swiftSettings ?? []) + [
-                // By files, each of which reads all others again, it would take twice as long.
-                .unsafeFlags(["-O", "-disable-batch-mode", "-whole-module-optimization", "-num-threads", "2"])
-            ]
-    }
-}
-
 for target in package.targets where target.name != "CMortisePlatform" && target.type != .system {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [

@@ -11,7 +11,7 @@ enum BinaryCoding {
         "numeric": 1_700, "uuid": 2_950,
     ]
 
-    /// Text with U+0000, or digits that are none: what a server refuses.
+    /// A value that a server refuses: text with U+0000, or a malformed number.
     struct Unfit: Error {}
 
     static func append<Number: FixedWidthInteger>(_ number: Number, to bytes: inout [UInt8]) {
@@ -65,7 +65,7 @@ enum BinaryCoding {
         }
     }
 
-    /// The value of bytes of a type; nil for bytes that are none, and for types that no column of a store has.
+    /// The value of bytes of a type; nil for malformed bytes, and for types that no column of a store has.
     static func value(_ bytes: UnsafeRawBufferPointer, type: UInt32) -> SQLValue? {
         func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
             guard bytes.count == MemoryLayout<Number>.size else { return nil }

@@ -51,7 +51,7 @@ final class PostgreSQLConnection {
         recent = []
     }
 
-    /// Ends the running statement from any thread; it throws `timedOut`. Nothing happens if there is none.
+    /// Ends the running statement from any thread; it throws `timedOut`. Without a running statement nothing happens.
     var cancel: @Sendable () -> Void { canceller.cancel }
 
     /// Whether statements can be sent.

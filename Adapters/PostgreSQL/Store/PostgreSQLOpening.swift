@@ -35,7 +35,7 @@ struct PostgreSQLOpening {
         self.pool = pool
     }
 
-    /// Makes the tables of a store where there are none. Others that open it wait meanwhile.
+    /// Makes the tables of a store that does not exist yet. Others that open it wait meanwhile.
     private static func make(_ connection: PostgreSQLConnection, _ configuration: PostgreSQLConfiguration) throws {
         // "Mort" and a hash of the schema's name.
         try connection.run(

@@ -356,7 +356,7 @@ struct ColumnValues {
         columns.enumerated().map { "$\($0 + 1)::\($1.type)[]" }.joined(separator: ", ")
     }
 
-    /// A statement is given so many bytes at most, about.
+    /// About how many bytes of values a statement takes at most.
     private static let mostBytes = 32 << 20
 
     /// The lists of values, in parts that a server takes at a time.

@@ -16,7 +16,7 @@ struct ImportState: Codable {
     /// Why the store refused the records of these lines.
     var refused: [Int: String] = [:]
 
-    /// - Returns: nil if there is none.
+    /// - Returns: nil without a file at the path.
     /// - Throws: `ToolError.unreadableFile`.
     static func read(_ path: String) throws -> ImportState? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }

@@ -57,7 +57,7 @@ struct RecordImport {
     /// Takes records until there are no more.
     /// - Parameters:
     ///   - flush: makes durable what was saved.
-    ///   - next: the next record of the file: its line, its text, and what it has, or why it is none.
+    ///   - next: the next record of the file: its line, its text, and its members, or why the line is not a record.
     /// - Throws: `ToolError`; what the store throws.
     mutating func run(
         _ flush: () throws -> Void,

@@ -108,7 +108,7 @@ let package = Package(
         .target(name: "MortiseInMemory", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/InMemory"),
         .target(
             name: "MortiseJSONFile", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/JSONFile",
-            exclude: ["FORMAT.md"]),
+            exclude: ["FORMAT.md", "HISTORY.md"]),
         .target(
             name: "MortiseAppendLog", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/AppendLog",
             exclude: ["CHECKPOINT.md", "FORMAT.md", "PROTOCOLS.md"]),

@@ -13,6 +13,7 @@ public final class InMemoryStorage: Sendable {
         /// The engine of the stores that are open, how many there are, and what it began with.
         var open: (engine: Engine, count: Int, initial: EngineVersion)?
         var isMigrating = false
+        var history: HistoryRecorder?
     }
     private let state = Mutex(State())
 
@@ -24,13 +25,15 @@ public final class InMemoryStorage: Sendable {
 
     /// - Throws: `EngineError.openWithOtherOptions` where stores with another schema are open, or a migration runs;
     ///   `EngineError.schemaMismatch`; `MigrationError.newerStore`, `.unnamedEntities`.
-    func open(_ schema: StoredSchema, named name: String, identifier: String) throws -> Engine {
+    func open(
+        _ schema: StoredSchema, named name: String, identifier: String, keeping retention: HistoryRetention
+    ) throws -> (Engine, HistoryRecorder) {
         try whileNothingCloses(named: name) { state in
             if state.isMigrating { throw EngineError.openWithOtherOptions(path: name) }
             if let open = state.open {
                 guard open.engine.catalog.schema == schema else { throw EngineError.openWithOtherOptions(path: name) }
                 state.open?.count += 1
-                return open.engine
+                return (open.engine, Self.history(of: open.engine, in: &state, keeping: retention))
             }
             let version: EngineVersion
             if let stored = state.version {
@@ -40,8 +43,22 @@ public final class InMemoryStorage: Sendable {
             }
             let engine = Engine(version)
             state.open = (engine, 1, version)
-            return engine
+            let history = Self.history(of: engine, in: &state, keeping: retention)
+            // What brought the records to another schema changed no value, and is in no commit.
+            if Int64(clamping: version.number) > history.bounds.last { history.record([version.migration()]) }
+            if retention != .none { engine.feed.record(into: history) }
+            return (engine, history)
         }
+    }
+
+    private static func history(
+        of engine: Engine, in state: inout State, keeping retention: HistoryRetention
+    ) -> HistoryRecorder {
+        if let history = state.history { return history }
+        let history = HistoryRecorder(
+            ofStore: engine.catalog.storeIdentifier, numbering: .ofCommits, keeping: retention)
+        state.history = history
+        return history
     }
 
     /// The last store that closes waits for its saves; what comes then begins with all of them.
@@ -104,12 +121,27 @@ public final class InMemoryStorage: Sendable {
             state.isMigrating = true
             return version
         }
+        // Of what its code changes before the last schema only the records that result are kept.
+        let isWhole = Mutex(true)
         return EngineMigration(
             of: version, named: name,
             EngineMigration.Adapter(
-                note: { _ in },
+                note: { step in
+                    if case .changes = step { isWhole.withLock { $0 = false } }
+                },
                 prepare: { outcome in
-                    .init(commit: { self.state.withLock { $0.version = outcome.result } })
+                    .init(commit: {
+                        let history = self.state.withLock { state in
+                            state.version = outcome.result
+                            return state.history
+                        }
+                        var changes = outcome.result.migration()
+                        changes.inserted = outcome.changes.inserted
+                        changes.updated = outcome.changes.updated
+                        changes.deleted = outcome.changes.deleted
+                        changes.isIncomplete = !isWhole.withLock { $0 }
+                        history?.record([changes])
+                    })
                 },
                 release: { self.state.withLock { $0.isMigrating = false } }))
     }
@@ -147,5 +179,15 @@ extension InMemoryConfiguration: MigratableConfiguration {
     public func previewMigration() throws -> any StoreMigration {
         guard let storage else { throw MigrationError.storeGone(store: name) }
         return try storage.preview(named: name)
+    }
+}
+
+extension EngineVersion {
+    /// The transaction that has brought the store to its schema and made this version, without changes.
+    fileprivate func migration() -> ChangeSet {
+        var changes = ChangeSet()
+        changes.commit = .init(
+            number: number, timestamp: Date(), process: ProcessInfo.processInfo.processName, mark: HistoryMark.next())
+        return changes
     }
 }

@@ -16,6 +16,11 @@ public struct InMemoryConfiguration: DataStoreConfiguration, Sendable {
     public let identifier: String
     /// Where the records stay when the store is closed; nil, the default, keeps nothing.
     public let storage: InMemoryStorage?
+    /// How much of its history the store keeps in memory; 16 MiB unless something else is said. With `.none` a save costs nothing for it,
+    /// and all tokens have expired.
+    public let history: HistoryRetention
+    /// The history that is kept where nothing else is said.
+    public static let defaultHistory = HistoryRetention(bytes: 16 << 20)
     /// True: a store that begins empty has nothing to migrate, and containers migrate a storage.
     public var handlesMigrationPlans: Bool { true }
 
@@ -25,9 +30,12 @@ public struct InMemoryConfiguration: DataStoreConfiguration, Sendable {
     ///   - schema: the models that the store keeps; nil takes the container's.
     ///   - identifier: names the store in identifiers; nil makes a new one. A storage that has records keeps its own.
     ///   - storage: where the records stay when the store is closed; nil keeps nothing.
+    ///   - history: how much of its history the store keeps. That of a storage goes by its first opening.
     public init(
-        _ name: String = "memory", schema: Schema? = nil, identifier: String? = nil, storage: InMemoryStorage? = nil
+        _ name: String = "memory", schema: Schema? = nil, identifier: String? = nil, storage: InMemoryStorage? = nil,
+        history: HistoryRetention = Self.defaultHistory
     ) {
+        self.history = history
         self.name = name
         self.schema = schema
         self.storage = storage
@@ -48,6 +56,7 @@ public final class InMemoryStore: EngineDataStore {
     public let schema: Schema
     /// The engine that holds the records.
     public let engine: Engine
+    let recorder: HistoryRecorder
     /// Always true.
     public var allowsSave: Bool { true }
     /// What the engine can do, and that a deleted record gets its identifier again.
@@ -66,10 +75,16 @@ public final class InMemoryStore: EngineDataStore {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
         self.schema = schema
-        engine =
-            try configuration.storage?.open(
-                schema.stored, named: configuration.name, identifier: configuration.identifier)
-            ?? Engine(.empty(Catalog(schema: schema.stored, storeIdentifier: configuration.identifier)))
+        if let storage = configuration.storage {
+            (engine, recorder) = try storage.open(
+                schema.stored, named: configuration.name, identifier: configuration.identifier,
+                keeping: configuration.history)
+        } else {
+            engine = Engine(.empty(Catalog(schema: schema.stored, storeIdentifier: configuration.identifier)))
+            recorder = HistoryRecorder(
+                ofStore: configuration.identifier, numbering: .ofCommits, keeping: configuration.history)
+            if configuration.history != .none { engine.feed.record(into: recorder) }
+        }
     }
 
     deinit { if configuration.storage != nil { try? close() } }

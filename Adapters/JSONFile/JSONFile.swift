@@ -49,16 +49,25 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     private let backUp: @Sendable (_ path: String) throws -> Void
     /// The stores that are open on the file.
     let observers = EventObservers()
+    /// Nil if none is kept.
+    let history: JSONHistory?
+    /// The records as they were last saved.
+    private var last: EngineVersion
     private let name: String
     /// The threads whose saves are to be written later, and how often they asked; the last version that was not written.
     private var deferrals: [ObjectIdentifier: Int] = [:]
     private var deferred: EngineVersion?
 
     private init(
-        _ configuration: JSONFileConfiguration, path: String, catalog: Catalog, lock: FileLock?, claim: (any OpenFile)?,
-        identity: FileIdentity?, loss: SchemaLoss?, isUnderOtherSchema: Bool
+        _ configuration: JSONFileConfiguration, path: String, initial: EngineVersion, lock: FileLock?,
+        claim: (any OpenFile)?, identity: FileIdentity?, key: DocumentKey?, loss: SchemaLoss?, isUnderOtherSchema: Bool
     ) {
         self.path = path
+        last = initial
+        let catalog = initial.catalog
+        history =
+            configuration.history == .none
+            ? nil : JSONHistory(of: path, store: catalog.storeIdentifier, catalog.schema, configuration, key: key)
         self.isUnderOtherSchema = isUnderOtherSchema
         name = configuration.name
         self.catalog = catalog
@@ -74,6 +83,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         let backUp: @Sendable (String) throws -> Void = { _ = try configuration.backUpStore(to: $0) }
         self.backUp = backUp
         changeover = loss.map { SchemaChangeover($0, of: path, in: configuration.fileSystem, backUp: backUp) }
+        reader?.history = history
     }
 
     static func open(
@@ -104,7 +114,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                 from: stored, to: schema, dropping: configuration.dropping, store: path)
             // From here on the store is this program's to change.
             if let lock {
-                try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
+                try files.sweepOrphans(holding: lock, in: fileSystem)
                 SchemaChangeover.removeRemains(of: path, in: fileSystem)
                 external.removeUnfinishedMarks()
             }
@@ -117,8 +127,9 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                 sweep(external, keeping: version, path, fileSystem)
             }
             let file = JSONFile(
-                configuration, path: path, catalog: version.catalog, lock: lock, claim: claim,
-                identity: content?.identity, loss: loaded?.loss,
+                configuration, path: path, initial: version, lock: lock, claim: claim, identity: content?.identity,
+                key: configuration.history == .none ? nil : content.map { DocumentKey(of: $0.bytes) },
+                loss: loaded?.loss,
                 isUnderOtherSchema: loaded?.isUnderOtherSchema ?? false)
             if loaded == nil { external.makeStoreFirst { [weak file] in try file?.begin(with: version) } }
             return Engine(version, sink: file)
@@ -243,12 +254,22 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     func commit(_ result: EngineVersion, changes: ChangeSet) throws {
         try writing.withLock {
             if let failure { throw EngineError.latched(store: path, cause: failure) }
+            let noted = history?.noted ?? 0
+            try history?.stage(changes, from: last, to: result)
             // Only a caller that asked for it learns before the file is written that a save is done.
             if deferrals[Self.thread] != nil {
                 deferred = result
+                last = result
                 return
             }
-            try replace(with: result)
+            do {
+                try replace(with: result)
+            } catch {
+                // What other threads have deferred is still to be written.
+                history?.abandon(after: noted)
+                throw error
+            }
+            last = result
             // The file holds those before it, too.
             deferred = nil
         }
@@ -262,16 +283,25 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         }
     }
 
-    /// Writes the file of a migration's outcome beside this one, and a copy of it as it is.
+    /// Writes the file of a migration's outcome beside this one, and a copy of it as it is. `isWhole` says whether the outcome names all
+    /// that code has changed.
     /// - Returns: the path of the copy, and what `commit` takes.
-    func prepare(_ outcome: EngineMigration.Outcome) throws -> (copy: String, DurableReplacement.Prepared) {
+    func prepare(
+        _ outcome: EngineMigration.Outcome, isWhole: Bool
+    ) throws -> (copy: String, NewDocument) {
         try writing.withLock {
             if let failure { throw EngineError.latched(store: path, cause: failure) }
             try checkUntouched()
             let copy = try SchemaChangeover.keepCopy(
                 of: path, version: catalog.schema.version, in: fileSystem, backUp: backUp)
             do {
-                return (copy, try prepare(outcome.result))
+                let prepared = try prepare(outcome.result)
+                var changes = outcome.changes
+                changes.commit =
+                    changes.commit
+                    ?? .init(number: outcome.result.number, timestamp: Date(), mark: HistoryMark.next())
+                try history?.stage(changes, from: outcome.base, to: outcome.result, .migration, isWhole: isWhole)
+                return (copy, prepared)
             } catch {
                 // Each attempt would leave another copy.
                 SchemaChangeover.removeCopy(copy, in: fileSystem)
@@ -281,14 +311,14 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     }
 
     /// Replaces the file by one under another schema. Nothing can be saved here afterwards.
-    func commit(_ prepared: DurableReplacement.Prepared, keeping copy: String) throws {
+    func commit(_ prepared: NewDocument, keeping copy: String) throws {
         try writing.withLock {
             do {
                 if let failure { throw EngineError.latched(store: path, cause: failure) }
                 try checkUntouched()
                 try put(prepared)
             } catch {
-                prepared.discard()
+                prepared.file.discard()
                 // The file is what it was: each attempt would leave another copy of it.
                 if failure == nil { SchemaChangeover.removeCopy(copy, in: fileSystem) }
                 throw error
@@ -298,8 +328,9 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     }
 
     /// Removes what `prepare` has written.
-    func discard(_ prepared: DurableReplacement.Prepared, copy: String) {
-        prepared.discard()
+    func discard(_ prepared: NewDocument, copy: String) {
+        history?.abandon()
+        prepared.file.discard()
         SchemaChangeover.removeCopy(copy, in: fileSystem)
     }
 
@@ -366,9 +397,17 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         try put(try prepare(result))
     }
 
+    /// A new content of the file, without its name.
+    struct NewDocument {
+        let file: DurableReplacement.Prepared
+        let key: DocumentKey
+    }
+
     /// Writes the file, and gives it no name yet.
-    private func prepare(_ result: EngineVersion) throws -> DurableReplacement.Prepared {
-        try latching {
+    private func prepare(_ result: EngineVersion) throws -> NewDocument {
+        var key = DocumentKey()
+        let isCounted = history != nil
+        let file = try latching {
             try replacement.prepare(isNew: identity == nil) { writer in
                 try self.write(result) { bytes in
                     // What could not be read again is not written.
@@ -377,19 +416,28 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                         let reason = FileError.Reason.exceedsLimit(size: size, limit: self.largestFile)
                         throw FileError(reason, operation: .replace, path: self.path)
                     }
+                    if isCounted { key.update(bytes) }
                     try writer.append(bytes)
                 }
             }
         }
+        return NewDocument(file: file, key: key)
     }
 
-    private func put(_ prepared: DurableReplacement.Prepared) throws {
+    private func put(_ prepared: NewDocument) throws {
         known.withLock {
             $0.isReplacing = true
             $0.replacements += 1
         }
         defer { known.withLock { $0.isReplacing = false } }
-        identity = try latching { try prepared.commit(expecting: identity) }
+        do {
+            try latching { try history?.write(for: prepared.key) }
+        } catch {
+            prepared.file.discard()
+            throw error
+        }
+        identity = try latching { try prepared.file.commit(expecting: identity) }
+        history?.confirm()
         // The save is done. If the new file gets another name meanwhile, opening it by that name finds out.
         claim = try? Self.claim(path, in: fileSystem)
     }
@@ -442,6 +490,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     func close() throws {
         defer {
             writing.withLock { claim = nil }
+            history?.close()
             lock?.release()
         }
         // Without the lock nothing may be written any more.

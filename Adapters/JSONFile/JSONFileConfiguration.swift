@@ -22,6 +22,10 @@ public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
     public let newFilePermissions: UInt32
     /// Entities whose records may be dropped if the schema lacks them, though its version is that of the file.
     public var dropping: [String]
+    /// How much of its history the store keeps in the file `NAME.history`; `.none` keeps none, and writes no such file.
+    public let history: HistoryRetention
+    /// When a save's part of the history is on the disk.
+    public let historyDurability: JSONFileHistoryDurability
     let fileSystem: any FileSystem
     /// A file larger than this is refused before it is read, and not written.
     package var largestFile = Self.largestFile
@@ -40,21 +44,28 @@ public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
     ///   - dropping: entities whose records may be dropped if the schema lacks them, though its version is that of the
     ///     file. The first save then keeps a copy of the old file. Names that neither the file nor the schema has are
     ///     ignored, as are those that the schema has.
+    ///   - history: how much of its history the store keeps.
+    ///   - historyDurability: when a save's part of the history is on the disk.
     public init(
         _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
-        integrity: JSONFileIntegrity = .required, newFilePermissions: UInt32 = 0o600, dropping: [String] = []
+        integrity: JSONFileIntegrity = .required, newFilePermissions: UInt32 = 0o600, dropping: [String] = [],
+        history: HistoryRetention = .unlimited, historyDurability: JSONFileHistoryDurability = .withSave
     ) {
         self.init(
             name, schema: schema, path: path, allowsSave: allowsSave, integrity: integrity,
-            newFilePermissions: newFilePermissions, dropping: dropping, in: POSIXFileSystem())
+            newFilePermissions: newFilePermissions, dropping: dropping, history: history,
+            historyDurability: historyDurability, in: POSIXFileSystem())
     }
 
     /// A store on another file system, such as a simulated one.
     public init(
         _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
         integrity: JSONFileIntegrity = .required, newFilePermissions: UInt32 = 0o600, dropping: [String] = [],
+        history: HistoryRetention = .unlimited, historyDurability: JSONFileHistoryDurability = .withSave,
         in fileSystem: any FileSystem
     ) {
+        self.history = history
+        self.historyDurability = historyDurability
         self.name = name ?? URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
         self.schema = schema
         self.path = path
@@ -77,7 +88,17 @@ public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
 
     func hasSameOptions(as other: JSONFileConfiguration) -> Bool {
         allowsSave == other.allowsSave && integrity == other.integrity && newFilePermissions == other.newFilePermissions
-            && dropping == other.dropping && schema == other.schema && largestFile == other.largestFile
+            && dropping == other.dropping && history == other.history
+            && historyDurability == other.historyDurability && schema == other.schema
+            && largestFile == other.largestFile
             && !isMigrating && !other.isMigrating
     }
+}
+
+/// When a save's part of a JSON store's history is on the disk.
+public enum JSONFileHistoryDurability: Sendable, Hashable {
+    /// Before the save returns, as the records are.
+    case withSave
+    /// When the system sees fit. A power cut may take it, and the history then begins anew.
+    case later
 }

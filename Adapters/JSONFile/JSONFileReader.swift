@@ -15,6 +15,8 @@ final class JSONFileReader: @unchecked Sendable {
     private let configuration: JSONFileConfiguration
     private let path: String
     private let lock = NSLock()
+    /// What goes with the file. Set once, before anybody uses the reader.
+    var history: JSONHistory?
     /// The file as it was last read.
     private var known: FileIdentity?
     /// The file that could not be read, and why; told once.
@@ -66,8 +68,9 @@ final class JSONFileReader: @unchecked Sendable {
             guard now != nil else { throw FileError(.changed(.deleted), operation: .read, path: path) }
             var read: FileIdentity?
             try engine.follow { current in
-                let (next, identity) = try load(after: current, for: engine.feed)
+                let (next, identity, key) = try load(after: current, for: engine.feed)
                 read = identity
+                if let key { history?.follow(key) }
                 return next
             }
             if let read {
@@ -119,7 +122,7 @@ final class JSONFileReader: @unchecked Sendable {
 
     private func load(
         after current: EngineVersion, for feed: ChangeFeed
-    ) throws -> (next: FollowedVersion?, identity: FileIdentity) {
+    ) throws -> (next: FollowedVersion?, identity: FileIdentity, key: DocumentKey?) {
         let fileSystem = configuration.fileSystem
         let (bytes, identity) = try fileSystem.readWhole(path, limit: configuration.largestFile)
         let external =
@@ -139,7 +142,7 @@ final class JSONFileReader: @unchecked Sendable {
         let next = try current.next(
             withContentOf: loaded.version, commit: commit,
             namesChanges: feed.isFollowed || feed.isFollowedForRecords || feed.isFollowedRemotely,
-            tellsValues: feed.isFollowed)
-        return (next, identity)
+            tellsValues: feed.isFollowed || feed.isRecorded)
+        return (next, identity, history.map { _ in DocumentKey(of: bytes) })
     }
 }

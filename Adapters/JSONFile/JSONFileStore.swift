@@ -46,12 +46,15 @@ public final class JSONFileStore: EngineDataStore {
         if let schemaLoss { StoreEvents.emit(.schemaLoss(store: configuration.name, loss: schemaLoss, copy: nil)) }
     }
 
-    private var file: JSONFile? { engine.sink as? JSONFile }
+    var file: JSONFile? { engine.sink as? JSONFile }
 
     deinit { try? close() }
 
     /// What an engine can do, and durability.
-    public var capabilities: StoreCapabilities { engineCapabilities.union([.durability, .restoresIdentifiers]) }
+    public var capabilities: StoreCapabilities {
+        let all = engineCapabilities.union([.durability, .restoresIdentifiers])
+        return configuration.history == .none ? StoreCapabilities(all.declared.subtracting([.history])) : all
+    }
 
     /// Releases the file, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {

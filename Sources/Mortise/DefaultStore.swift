@@ -165,25 +165,45 @@ extension DefaultStore {
     }
 }
 
-extension DefaultStore: HistoryProviding {
-    /// The type of the history's transactions.
-    public static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
+/// The history of the store that holds the records.
+extension DefaultStore: HistoryProviding, HistoryArchive {
+    /// The identifier of the store.
+    public var historyStore: String { identifier }
 
-    /// - Throws: `DataStoreError.unsupportedFeature` for a store that keeps no history: all but the append log.
-    public func fetchHistory(
-        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
-    ) throws -> [DefaultHistoryTransaction] {
-        try history().fetchHistory(descriptor)
+    /// How far the history reaches.
+    /// - Throws: why it cannot be read.
+    public func historyBounds() throws -> HistoryBounds { try history().historyBounds() }
+
+    /// Hands over the transactions, oldest first, until the body returns false.
+    /// - Throws: why the history cannot be read; what the body throws.
+    public func readHistory(
+        _ numbers: ClosedRange<Int64>, from earliest: Date?,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
+    ) throws { try history().readHistory(numbers, from: earliest, body) }
+
+    /// Forgets transactions.
+    /// - Throws: why they could not be forgotten.
+    public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws {
+        try history().removeHistory(numbers, secure: isSecure)
     }
 
-    /// - Throws: as `fetchHistory`.
-    public func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
-        try history().deleteHistory(descriptor)
+    /// How large the history is, and how far it reaches.
+    /// - Throws: why it cannot be read.
+    public func historyStatus() throws -> HistoryStatus { try history().historyStatus() }
+
+    /// Who still needs a part of the history.
+    /// - Throws: why that cannot be read.
+    public func historyHolders() throws -> [HistoryHolder] { try history().historyHolders() }
+
+    /// Changes who needs a part of the history.
+    /// - Throws: why that cannot be kept; what the body throws.
+    public func updateHistoryHolders(_ body: (inout [HistoryHolder]) throws -> Void) throws {
+        try history().updateHistoryHolders(body)
     }
 
-    private func history() throws -> AppendLogStore {
-        guard let log = base as? AppendLogStore else { throw DataStoreError.unsupportedFeature }
-        return log
+    private func history() throws -> any HistoryArchive {
+        guard let archive = base as? any HistoryArchive else { throw DataStoreError.unsupportedFeature }
+        return archive
     }
 }
 

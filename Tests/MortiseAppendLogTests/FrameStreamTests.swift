@@ -36,6 +36,7 @@ struct FrameStreamTests {
                 var configuration = logConfiguration(disk)
                 configuration.pieceSize = pieceSize
                 configuration.now = { Date(timeIntervalSinceReferenceDate: 1) }
+                configuration.nextMark = { 7 }
                 let container = try ModelContainer(
                     for: Schema([Box.self, Item.self, Earlier.Note.self]), configurations: [configuration])
                 let context = ModelContext(container)

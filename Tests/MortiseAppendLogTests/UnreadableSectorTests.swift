@@ -37,7 +37,7 @@ struct UnreadableSectorTests {
     @Test func ofALogTheTransactionsAroundItAreSalvaged() throws {
         let disk = try makeLog(isCompacted: false)
         try breakSector(of: "<3 7>", in: logPath, on: disk)
-        try breakSector(of: "<6 0>", in: logPath, on: disk)
+        try breakSector(of: "<6 7>", in: logPath, on: disk)
         #expect { try openStore(logConfiguration(disk)) } throws: { ($0 as? FileError)?.code == .io }
         let verified = try AppendLogStore.verify(logPath, in: disk)
         #expect(verified.transactions == 8)

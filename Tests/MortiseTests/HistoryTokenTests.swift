@@ -57,10 +57,14 @@ import Testing
         #expect(try places(Descriptor(predicate: #Predicate { $0.token > all })).count == 5)
     }
 
-    @Test func aTokenSaysNothingAboutAnotherStore() throws {
+    /// A consumer that has not seen a store yet would silently lose what is in it.
+    @Test func aTokenIsTheBeginningOfAStoreThatItDoesNotName() throws {
         let ships = try token(ships: 1, guilds: nil)
-        #expect(try places(Descriptor(predicate: #Predicate { $0.token > ships })) == ["s2", "s3"])
-        #expect(try places(Descriptor(predicate: #Predicate { $0.token >= ships })) == ["s1", "s2", "s3"])
+        #expect(try places(Descriptor(predicate: #Predicate { $0.token > ships })) == ["g1", "s2", "g2", "s3"])
+        #expect(try places(Descriptor(predicate: #Predicate { $0.token >= ships })) == ["s1", "g1", "s2", "g2", "s3"])
+        #expect(
+            try places(Descriptor(predicate: #Predicate { $0.token > ships || $0.author == "x" }))
+                == ["g1", "s2", "g2", "s3"])
         let guilds = try token(ships: nil, guilds: 9)
         #expect(!(ships < guilds) && !(guilds < ships) && !(ships <= guilds) && !(ships >= guilds))
         try context.deleteHistory(Descriptor(predicate: #Predicate { $0.token <= ships }))

@@ -18,6 +18,13 @@ struct ByteReader {
 
     var rest: Int { base.count - offset }
 
+    /// The mark of the transaction whose payload this is: its last eight bytes but for the very last one. What earlier programs wrote
+    /// has other bytes there, which are as good, since they stay the same wherever the payload is copied to.
+    var mark: UInt64? {
+        guard base.count >= 9 else { return nil }
+        return UInt64(littleEndian: base.loadUnaligned(fromByteOffset: base.count - 9, as: UInt64.self))
+    }
+
     func fault(_ what: String) -> PayloadFault { PayloadFault(offset: offset, what: what) }
 
     mutating func byte() throws(PayloadFault) -> UInt8 {

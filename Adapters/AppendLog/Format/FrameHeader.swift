@@ -10,6 +10,9 @@ struct FrameKind: RawRepresentable, Hashable {
     static let transactionWithFiles = FrameKind(rawValue: 3)
     /// The schemas that a migration leads through, and what its code changes under each: all of it or nothing, and one transaction.
     static let migration = FrameKind(rawValue: 4)
+    /// What stays of a transaction that was deleted from the history. Readers that replay records skip it, as those do that do not know
+    /// it.
+    static let stub = FrameKind(rawValue: 5)
 
     /// Whether it holds a transaction, and its header that transaction's number.
     var isTransaction: Bool { self == .transaction || self == .transactionWithFiles || self == .migration }

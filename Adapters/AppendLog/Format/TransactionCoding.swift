@@ -110,6 +110,18 @@ extension ByteWriter {
             try bytes.append(run)
             writer = bytes.finish()
         }
+        fixed(changes.commit?.mark ?? HistoryMark.next())
+        byte(payloadEnd)
+    }
+
+    /// Writes what stays of a transaction that was deleted from the history.
+    mutating func stub(_ entry: HistoryEntry) {
+        fixed(entry.timestamp.timeIntervalSinceReferenceDate.bitPattern)
+        byte(entry.author == nil ? 0 : 1)
+        if let author = entry.author { text(author) }
+        text(entry.process)
+        text(entry.bundle)
+        fixed(entry.mark ?? 0)
         byte(payloadEnd)
     }
 
@@ -172,6 +184,16 @@ extension ByteReader {
         let author = bits & 1 == 0 ? nil : try text()
         let origin = TransactionOrigin(timestamp: timestamp, author: author, process: try text(), bundle: try text())
         return (origin, bits & 2 != 0, try recordNumber())
+    }
+
+    /// Reads what stays of a transaction that was deleted from the history.
+    mutating func stub(_ number: UInt64) throws(PayloadFault) -> HistoryEntry {
+        let timestamp = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try fixed(UInt64.self)))
+        let bits = try byte()
+        guard bits < 2 else { throw fault("is a stub with unknown bits") }
+        return HistoryEntry(
+            number: Int64(clamping: number), mark: mark, timestamp: timestamp,
+            author: bits & 1 == 0 ? nil : try text(), process: try text(), bundle: try text(), kind: .stub)
     }
 
     /// Hands a transaction's content to the visitor.

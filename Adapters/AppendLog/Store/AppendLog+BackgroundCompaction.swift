@@ -15,19 +15,75 @@ public enum AppendLogCompaction: Sendable, Hashable {
     case onCall
 }
 
-extension AppendLogHistory {
-    /// The rule that decides, by number and time, whether a transaction is kept; nil if all are. `store` is the store's
-    /// identifier.
-    func rule(now: Date, store: String) -> ((_ transaction: UInt64, _ time: Date) -> Bool)? {
-        switch self {
+extension AppendLog {
+    /// The rule that decides, by number and time, whether a transaction is kept: by the configuration, and because a holder needs it. Nil if
+    /// all are. Holders that are too far behind are lost.
+    /// - Throws: `FileError`; `HistoryDamaged` for holders that cannot be read; `AppendLogError`.
+    func historyRule() throws -> ((_ transaction: UInt64, _ time: Date) -> Bool)? {
+        guard let keeps = try configuredRule() else { return nil }
+        let file = HistoryHolderFile(beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
+        var held = UInt64.max
+        var lost: Set<String> = []
+        for holder in try file.read() where holder.settled(at: now).state == .active {
+            let seen = UInt64(clamping: holder.token.tokenValue?[catalog.store] ?? 0)
+            if let most = holder.maximumLag, try length(after: seen) > most {
+                lost.insert(holder.name)
+            } else {
+                held = min(held, seen)
+            }
+        }
+        if !lost.isEmpty {
+            try file.update { all in
+                for place in all.indices where lost.contains(all[place].name) { all[place].state = .lost }
+            }
+        }
+        return { transaction, time in transaction > held || keeps(transaction, time) }
+    }
+
+    private func configuredRule() throws -> ((_ transaction: UInt64, _ time: Date) -> Bool)? {
+        switch configuration.history {
         case .keepAll: return nil
         case .keep(let days):
             let limit = now.addingTimeInterval(-Double(days) * 86_400)
             return { _, time in time >= limit }
         case .keepSince(let token):
-            let last = UInt64(clamping: token.tokenValue?[store] ?? 0)
+            let last = UInt64(clamping: token.tokenValue?[catalog.store] ?? 0)
             return { transaction, _ in transaction > last }
+        case .retain(let retention):
+            if retention.isUnlimited { return nil }
+            let last = writer.state.position.transaction
+            var first: UInt64 = 0
+            if let count = retention.transactions { first = last - min(last, UInt64(clamping: count)) }
+            if let bytes = retention.bytes { first = max(first, try transaction(leaving: bytes)) }
+            let now = now
+            return { transaction, time in
+                if let least = retention.atLeast, now.timeIntervalSince(time) < least.inSeconds { return true }
+                if let age = retention.age, now.timeIntervalSince(time) > age.inSeconds { return false }
+                return transaction > first
+            }
         }
+    }
+
+    /// How many bytes of the log come after a transaction, to 256 frames.
+    private func length(after transaction: UInt64) throws -> Int64 {
+        guard let history else { return 0 }
+        return try history.read(upTo: writer.state.position.transaction, in: fileSystem) { _, known in
+            known.place(of: transaction + 1, from: nil).map { known.end.end - $0.position.end } ?? 0
+        }
+    }
+
+    /// The last transaction that has more than so many bytes of the log after it, to 256 frames; 0 if none has.
+    private func transaction(leaving bytes: Int64) throws -> UInt64 {
+        guard let history else { return 0 }
+        return try history.read(upTo: writer.state.position.transaction, in: fileSystem) { _, known in
+            known.places.last { known.end.end - $0.position.end > bytes }?.position.transaction ?? 0
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var inSeconds: TimeInterval {
+        TimeInterval(components.seconds) + TimeInterval(components.attoseconds) / 1e18
     }
 }
 
@@ -52,7 +108,7 @@ extension AppendLog {
         let progress = MaintenanceProgress(isStopped: isStopping, observers.report)
         try maintaining(progress) {
             if hasOtherSchema { return }
-            guard let keeps = configuration.history.rule(now: now, store: catalog.store) else { return }
+            guard let keeps = try historyRule() else { return }
             let (header, position) = writer.state
             let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)?.size ?? 0
             let total = position.end + checkpoint

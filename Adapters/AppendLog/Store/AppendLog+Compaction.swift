@@ -29,7 +29,8 @@ extension AppendLog {
         let checkpoint = checkpointWriter(version, progress)
         // The log is read twice, and the part that is kept is written.
         progress.begin(total: 2 * position.end)
-        let dropped = try transactionsToDrop(before: position, of: header, progress, keeps)
+        let doomed = try transactionsToDrop(before: position, of: header, progress, keeps)
+        let dropped = doomed.transactions
         if dropped.isEmpty {
             let size = try write(checkpoint, [.init(log: header.file, position: position)])
             noteCheckpoint(behind: position.end, size: size)
@@ -45,7 +46,7 @@ extension AppendLog {
         do {
             try DurableReplacement(of: path, in: fileSystem).replace { file in
                 var frames = try FrameWriter(next, to: file)
-                try copyHistory(without: dropped, to: position, of: header, progress, into: &frames)
+                try copyHistory(without: doomed, to: position, of: header, progress, into: &frames)
                 frames.skip(to: version.number)
                 let base = frames.position
                 let size = try write(
@@ -139,50 +140,79 @@ extension AppendLog {
         }
     }
 
+    /// Transactions that a compaction drops.
+    private struct Doomed {
+        var transactions: Set<UInt64> = []
+        /// The first transaction that is kept: those before it leave no trace, but for the last.
+        var firstKept = UInt64.max
+        /// The last before it.
+        var horizon: UInt64 = 0
+
+        func leavesStub(_ number: UInt64) -> Bool { number >= horizon }
+    }
+
     private func transactionsToDrop(
         before end: LogPosition, of header: FileHeader, _ progress: MaintenanceProgress,
         _ keeps: (UInt64, Date) throws -> Bool
-    ) throws -> Set<UInt64> {
-        var dropped: Set<UInt64> = []
+    ) throws -> Doomed {
+        var doomed = Doomed()
         try scan(of: header, to: end) { frame in
+            let number = frame.header.transaction
+            if frame.header.kind == .stub, doomed.firstKept == .max { doomed.horizon = number }
             guard frame.header.kind.isTransaction else { return }
             guard let last = try frame.parts().last else { return }
             let origin = try last.reading { try $0.origin().origin }
-            if try !keeps(frame.header.transaction, origin.timestamp) { dropped.insert(frame.header.transaction) }
+            if try keeps(number, origin.timestamp) {
+                doomed.firstKept = min(doomed.firstKept, number)
+            } else {
+                doomed.transactions.insert(number)
+                if doomed.firstKept == .max { doomed.horizon = number }
+            }
             try progress.advance(to: frame.position.end)
         }
-        return dropped
+        return doomed
     }
 
-    /// Copies the frames that are kept, with the schema that each of them needs and that of what follows.
+    /// Copies the frames that are kept, with the schema that each of them needs and that of what follows. Of a transaction in between that
+    /// is not kept a stub stays, and one of the last before them.
     private func copyHistory(
-        without dropped: Set<UInt64>, to end: LogPosition, of header: FileHeader, _ progress: MaintenanceProgress,
+        without doomed: Doomed, to end: LogPosition, of header: FileHeader, _ progress: MaintenanceProgress,
         into frames: inout FrameWriter
     ) throws {
         var schema: [UInt8] = []
         var isWritten = false
+        func writeSchema(_ frames: inout FrameWriter) throws {
+            if !isWritten, !schema.isEmpty { try frames.append(.schema, schema) }
+            isWritten = true
+        }
         try scan(of: header, to: end) { frame in
+            let number = frame.header.transaction
             if frame.header.kind == .schema {
                 schema = Array(frame.payload)
                 isWritten = false
-            } else if frame.header.kind.isTransaction, !dropped.contains(frame.header.transaction) {
-                if !isWritten { try frames.append(.schema, schema) }
-                isWritten = true
-                try frames.append(frame.header.kind, frame.payload, transaction: frame.header.transaction)
+            } else if frame.header.kind.isTransaction, !doomed.transactions.contains(number) {
+                try writeSchema(&frames)
+                try frames.append(frame.header.kind, frame.payload, transaction: number)
                 // What follows is under its last schema.
                 if let last = try frame.lastSchema() { schema = last }
-            } else if let last = try frame.lastSchema() {
-                schema = last
-                isWritten = false
-            } else if !frame.header.kind.isTransaction {
-                // A frame of a later version: without knowing its purpose, keep it.
-                if !isWritten, !schema.isEmpty {
-                    try frames.append(.schema, schema)
-                    isWritten = true
+            } else if frame.header.kind.isTransaction {
+                if doomed.leavesStub(number) {
+                    try writeSchema(&frames)
+                    var stub = ByteWriter()
+                    stub.stub(try frame.entry())
+                    try stub.bytes.withUnsafeBytes {
+                        try frames.append(.stub, $0, transaction: number, isSkippable: true)
+                    }
                 }
+                if let last = try frame.lastSchema() {
+                    schema = last
+                    isWritten = false
+                }
+            } else if frame.header.kind != .stub || doomed.leavesStub(number) {
+                // A stub, or a frame of a later version: without knowing its purpose, keep it.
+                try writeSchema(&frames)
                 try frames.append(
-                    frame.header.kind, frame.payload, transaction: frame.header.transaction,
-                    isSkippable: frame.header.isSkippable)
+                    frame.header.kind, frame.payload, transaction: number, isSkippable: frame.header.isSkippable)
             }
             try progress.advance(to: end.end + frame.position.end)
         }

@@ -13,6 +13,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     let catalog: LogCatalog
     private let clock: @Sendable () -> Date
     var now: Date { clock() }
+    var nextMark: UInt64 { configuration.nextMark() }
     private let timer: BatchedSync?
     private let state = NSLock()
     /// The last version that was appended.
@@ -32,6 +33,8 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     private var turn: WriteTurn?
     /// Takes in what other processes have saved; set once, before anybody uses the log.
     var catchUp: @Sendable () -> Void = {}
+    /// Where the log's transactions are; set once, before anybody uses the log.
+    var history: LogHistory?
     private let maintenance = NSLock()
     let checkpoints = BackgroundWork()
     let compactions: BackgroundWork

@@ -74,6 +74,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     var pollIntervalWhenNotified = 2.0
     /// What time the history says it is.
     var now: @Sendable () -> Date = { Date() }
+    /// What makes the marks of transactions.
+    var nextMark: @Sendable () -> UInt64 = { HistoryMark.next() }
 
     /// Describes a log; opens nothing yet.
     /// - Parameters:
@@ -153,4 +155,6 @@ public enum AppendLogHistory: Sendable, Hashable {
     case keep(days: Int)
     /// The transactions after the one that a history token names.
     case keepSince(DefaultHistoryToken)
+    /// What a retention keeps. Bytes are those of the log, to 256 transactions.
+    case retain(HistoryRetention)
 }

@@ -5,195 +5,192 @@ import MortiseEngine
 extension AppendLogStore {
     /// The token of the transaction that made a version.
     public func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
-        DefaultHistoryToken([identifier: Int64(clamping: number)])
+        DefaultHistoryToken(Int64(clamping: number), mark: engine.mark(ofVersion: number), store: identifier)
     }
 }
 
-extension AppendLogStore: HistoryProviding {
-    /// The type of the history's transactions.
-    public static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
+/// The log is the history. Where its transactions are is found out once, from header to header; after that a fetch reads what it
+/// returns, and 255 frames more at most.
+extension AppendLogStore: HistoryProviding, HistoryArchive {
+    /// The identifier of the store.
+    public var historyStore: String { identifier }
 
-    /// The saves that the log still has, oldest first unless the descriptor sorts. Reads the whole log.
-    /// - Throws: `AppendLogError` for damage in the log, also before a checkpoint; what the predicate throws.
-    public func fetchHistory(
-        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
-    ) throws -> [DefaultHistoryTransaction] {
-        var found: [DefaultHistoryTransaction] = []
-        let limit = descriptor.fetchLimit == 0 ? Int.max : Int(clamping: descriptor.fetchLimit)
-        try forEachTransaction { transaction in
-            guard try descriptor.predicate?.evaluate(transaction) ?? true else { return true }
-            found.append(transaction)
-            return !descriptor.sortBy.isEmpty || found.count < limit
+    /// How far the log reaches: to the oldest transaction that no compaction has dropped.
+    /// - Throws: `AppendLogError` for damage; `FileError`.
+    public func historyBounds() throws -> HistoryBounds { try reading { try $1.bounds(upTo: $2, $0) } }
+
+    /// Hands over the transactions that are published, oldest first, until the body returns false.
+    /// - Throws: `AppendLogError` for damage, also before a checkpoint; what the body throws.
+    public func readHistory(
+        _ numbers: ClosedRange<Int64>, from earliest: Date?,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
+    ) throws {
+        try reading { reader, known, last in
+            let first = UInt64(clamping: numbers.lowerBound)
+            let end = min(UInt64(clamping: numbers.upperBound), last)
+            guard first <= end, let place = known.place(of: first, from: earliest) else { return }
+            var names = NamesInForce(known.schemas, passed: place.schemas, schema, store: identifier)
+            _ = try reader.scan(
+                from: place.position, allowingGapsTo: known.base, includingUnknown: true, keepingWhole: true
+            ) { frame in
+                let kind = frame.header.kind
+                if kind == .schema { try names.next() }
+                guard kind == .stub || kind.isTransaction else { return true }
+                guard frame.header.transaction <= end else { return false }
+                var goesOn = true
+                if frame.header.transaction >= first {
+                    let entry = try frame.entry()
+                    goesOn = try body(entry) { try names.changes(in: frame) }
+                }
+                if kind == .migration {
+                    for part in try frame.parts() where part.header.kind == .schema { try names.next() }
+                }
+                return goesOn
+            }
         }
-        if !descriptor.sortBy.isEmpty { found.sort(using: descriptor.sortBy) }
-        return found.count > limit ? Array(found.prefix(limit)) : found
     }
 
-    /// Forgets the transactions that match, by a compaction. The records stay as they are. Files of data that nothing names
-    /// are moved aside, unless this store has written them; only `compact()` removes them for good.
-    public func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
+    /// Forgets transactions, by a compaction. The records stay as they are. Files of data that nothing names are moved aside, unless
+    /// this store has written them; only `compact()` removes them for good. Their values are gone from the log in any case.
+    /// - Throws: `EngineError.readOnly`; as `compact()`.
+    public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws {
         let sink = try writable()
-        let doomed = Set(try fetchHistory(descriptor).map { UInt64(clamping: $0.transactionIdentifier) })
-        guard !doomed.isEmpty else { return }
+        let doomed = Set(numbers.map { UInt64(clamping: $0) })
         // This may be an older copy, put back for a moment: what the newer one names has to stay.
         try sink.compact(MaintenanceProgress(isStopped: sink.isStopping), dropping: .written) { transaction, _ in
             !doomed.contains(transaction)
         }
     }
 
-    /// Hands over the transactions that are published, in order, until the body returns false.
-    private func forEachTransaction(_ body: (DefaultHistoryTransaction) throws -> Bool) throws {
+    /// How large the log is, and how far it reaches.
+    /// - Throws: `AppendLogError` for damage; `FileError`.
+    public func historyStatus() throws -> HistoryStatus {
+        try reading { reader, known, last in
+            let bounds = try known.bounds(upTo: last, reader)
+            return HistoryStatus(
+                store: identifier, horizon: bounds.horizon, last: bounds.last,
+                bytes: known.end.end - Int64(FileHeader.size), transactions: known.count,
+                holes: max(0, Int(bounds.last - bounds.horizon) - known.count), keepsOldValues: false,
+                isRecorded: false)
+        }
+    }
+
+    /// Who still needs a part of the history: the file `PATH.holders`.
+    /// - Throws: `FileError`; `HistoryDamaged` for a file of another content.
+    public func historyHolders() throws -> [HistoryHolder] { try holderFile.read() }
+
+    /// Changes the file `PATH.holders` as one step, whichever process has the log open.
+    /// - Throws: `FileError`, `locked` where another process takes ten seconds for it; `HistoryDamaged`; what the body throws.
+    public func updateHistoryHolders(_ body: (inout [HistoryHolder]) throws -> Void) throws {
+        try holderFile.update(body)
+    }
+
+    private var holderFile: HistoryHolderFile {
+        HistoryHolderFile(
+            beside: opened.path, permissions: configuration.newFilePermissions, in: configuration.fileSystem)
+    }
+
+    /// Runs a body with what is published of the log.
+    private func reading<R>(_ body: (FrameReader, LogHistory.State, _ last: UInt64) throws -> R) throws -> R {
         opened.follow()
         let last = engine.version.number
-        let fileSystem = configuration.fileSystem
-        // A compaction may exchange the file meanwhile; the one that is open stays whole.
-        let file = try fileSystem.open(opened.path, mode: .read)
-        defer { try? file.close() }
-        let size = try file.info().size
-        try AppendLogError.naming(opened.path) {
-            let header = try FileHeader(
-                try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .log)
-            let reader = FrameReader(file, size: size, seed: header.seed)
-            var catalog: LogCatalog?
-            var names: CurrentNames?
-            var begun: TransactionBuilder?
-            _ = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
-                if frame.header.kind == .schema {
-                    let stored = try frame.reading { try $0.schema() }
-                    catalog = LogCatalog(stored, store: identifier)
-                    names = try CurrentNames(
-                        of: stored, in: schema.stored, behind: frame, reader)
-                    return true
-                }
-                guard frame.header.transaction <= last, let catalog, let names else { return false }
-                var builder = TransactionBuilder(
-                    schema: schema, catalog: catalog, names: names,
-                    number: Int64(clamping: frame.header.transaction), behind: begun)
-                try frame.reading { try $0.transaction(catalog, to: &builder) }
-                begun = frame.isContinued ? builder : nil
-                if frame.isContinued { return true }
-                return try builder.transaction().map(body) ?? true
-            }
-        }
+        return try opened.history.read(upTo: last, in: configuration.fileSystem) { try body($0, $1, last) }
     }
 }
 
-/// The names that the program's schema has for the entities and properties of an earlier one.
-private struct CurrentNames {
-    /// By entity of the earlier one, those that the program's schema has; nil where both are equal.
-    private var entities: [String: String]?
-    /// By entity and slot of the earlier one; nil where both are equal.
-    private var names: [String: [Int: String]]?
-
-    /// Follows the properties from one schema of the log to the next, as opening has followed the records.
-    init(
-        of stored: StoredSchema, in current: StoredSchema, behind frame: ScannedFrame, _ reader: FrameReader
-    ) throws {
-        if stored == current { return }
-        var steps: [StoredSchema] = []
-        // A migration's schemas come one by one, and those before this one with it.
-        let isPart = frame.wholeHeader.kind == .migration
-        try reader.forEachSchema(from: isPart ? frame.position : frame.next) { steps.append($0) }
-        if isPart, let place = steps.firstIndex(of: stored) { steps.removeFirst(place + 1) }
-        if steps.last != current { steps.append(current) }
-        var before = stored
-        var found = stored.recordLayouts().mapValues { layout in
-            Dictionary(uniqueKeysWithValues: layout.slots.indices.map { ($0, layout.slots[$0].name) })
+extension LogHistory.State {
+    fileprivate func bounds(upTo last: UInt64, _ reader: FrameReader) throws -> HistoryBounds {
+        guard let horizon, horizon.number <= last else { return HistoryBounds(horizon: Int64(last), last: Int64(last)) }
+        var mark: UInt64?
+        if let place = horizon.stub, let header = try reader.header(at: place.offset) {
+            mark = try reader.withPayload(of: header, at: place.offset) { ByteReader($0).mark } ?? nil
         }
-        var entities = found.reduce(into: [:]) { $0[$1.key] = $1.key }
-        for next in steps where next != before {
-            let mapping = try SchemaMapping(from: before, to: next, store: "")
-            let layouts = before.recordLayouts()
-            for (entity, names) in found {
-                guard let known = entities[entity] else { continue }
-                guard let moved = mapping.currentNames[known] else {
-                    (found[entity], entities[entity]) = (nil, nil)
-                    continue
-                }
-                found[entity] = names.compactMapValues { layouts[known]?.slot(named: $0).flatMap { moved[$0] } }
-                entities[entity] = mapping.currentName(ofEntity: known)
-            }
-            before = next
-        }
-        (names, self.entities) = (found, entities)
-    }
-
-    /// Nil for a record of an entity that the program's schema has no more.
-    func record(_ identifier: PersistentIdentifier) -> PersistentIdentifier? {
-        guard let entities else { return identifier }
-        guard let name = entities[identifier.entityName] else { return nil }
-        return name == identifier.entityName ? identifier : identifier.ofEntity(named: name)
-    }
-
-    /// Nil for a property that the program's schema has no more.
-    func name(_ layout: RecordLayout, _ slot: Int) -> String? {
-        guard let names else { return layout.slots[slot].name }
-        return names[layout.entityName]?[slot]
+        return HistoryBounds(horizon: Int64(horizon.number), horizonMark: mark, last: Int64(last))
     }
 }
 
-/// Makes a history's transaction out of the log's.
-private struct TransactionBuilder: TransactionVisitor {
-    let schema: Schema
+/// The schema of the frames that are read, and the names that the program's schema has for theirs.
+private struct NamesInForce {
+    private let steps: [StoredSchema]
+    private var passed: Int
+    private let schema: Schema
+    private let store: String
+    private var inForce: (catalog: LogCatalog, names: CurrentNames)?
+
+    init(_ steps: [StoredSchema], passed: Int, _ schema: Schema, store: String) {
+        self.steps = steps
+        self.passed = passed
+        self.schema = schema
+        self.store = store
+    }
+
+    /// The next schema begins.
+    mutating func next() throws {
+        passed += 1
+        inForce = nil
+    }
+
+    private mutating func current() throws -> (catalog: LogCatalog, names: CurrentNames)? {
+        if let inForce { return inForce }
+        guard steps.indices.contains(passed - 1) else { return nil }
+        let stored = steps[passed - 1]
+        let made = (
+            catalog: LogCatalog(stored, store: store),
+            names: try CurrentNames(of: stored, in: schema.stored, through: steps[passed...])
+        )
+        inForce = made
+        return made
+    }
+
+    /// The changes of a transaction, or of all parts of a migration.
+    func changes(in frame: ScannedFrame) throws -> [HistoryChange] {
+        var names = self
+        var found = NamedChanges()
+        for part in try frame.parts() {
+            if part.header.kind == .schema {
+                try names.next()
+                continue
+            }
+            guard let (catalog, current) = try names.current() else { continue }
+            var collector = ChangeNames(catalog: catalog, names: current)
+            try part.reading { try $0.transaction(catalog, to: &collector) }
+            found.take(collector.changes)
+        }
+        return found.made(schema, transaction: Int64(clamping: frame.header.transaction))
+    }
+}
+
+/// Collects the changes of one transaction, under the program's names.
+private struct ChangeNames: TransactionVisitor {
     let catalog: LogCatalog
     let names: CurrentNames
-    let number: Int64
-    private var origin: TransactionOrigin?
-    private var changes: [HistoryChange] = []
-    private var inserted: [PersistentIdentifier] = []
-    private var nextChange: Int64 = 1
+    private(set) var changes = NamedChanges()
 
-    /// Goes on with the changes of the same transaction under an earlier schema, if it has such.
-    init(
-        schema: Schema, catalog: LogCatalog, names: CurrentNames, number: Int64, behind earlier: TransactionBuilder?
-    ) {
-        self.schema = schema
+    init(catalog: LogCatalog, names: CurrentNames) {
         self.catalog = catalog
         self.names = names
-        self.number = number
-        if let earlier { (changes, inserted, nextChange) = (earlier.changes, earlier.inserted, earlier.nextChange) }
     }
-
-    private mutating func append(_ make: (Int64) -> HistoryChange?) {
-        guard let change = make(nextChange) else { return }
-        changes.append(change)
-        nextChange += 1
-    }
-
-    private func name(_ entity: Int, _ slot: Int) -> String? { names.name(catalog.layouts[entity], slot) }
 
     private func record(_ entity: Int, _ sequence: UInt64) -> PersistentIdentifier? {
         names.record(catalog.identifier(entity, sequence))
     }
-    mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {
-        self.origin = origin
-    }
 
-    mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {
+    private func name(_ entity: Int, _ slot: Int) -> String? { names.name(catalog.layouts[entity], slot) }
+
+    mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) {}
+
+    mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) {
+        guard let record = record(entity, sequence) else { return }
         let values = preserved.compactMap { slot, value in name(entity, slot).map { (name: $0, value: value) } }
+        changes.deleted.append((record, values))
+    }
+
+    mutating func updated(_ entity: Int, _ sequence: UInt64, _ values: [(slot: Int, value: StoredValue)]) {
         guard let record = record(entity, sequence) else { return }
-        append { [schema, number] in schema.deletion(of: record, preserved: values, change: $0, transaction: number) }
+        changes.updated.append((record, values.compactMap { name(entity, $0.slot) }))
     }
 
-    mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
-        let names = changes.compactMap { name(entity, $0.slot) }
-        guard let record = record(entity, sequence) else { return }
-        append { [schema, number] in schema.update(of: record, properties: names, change: $0, transaction: number) }
-    }
-
-    mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
-        if let record = record(entity, sequence) { inserted.append(record) }
-    }
-
-    mutating func transaction() -> DefaultHistoryTransaction? {
-        guard let origin else { return nil }
-        // The log has them by entity; their numbers are the order in which they were inserted.
-        for record in inserted.sorted() {
-            append { [schema, number] in schema.insertion(of: record, change: $0, transaction: number) }
-        }
-        return DefaultHistoryTransaction(
-            transactionIdentifier: number, timestamp: origin.timestamp, changes: changes,
-            token: DefaultHistoryToken([catalog.store: number]), storeIdentifier: catalog.store,
-            bundleIdentifier: origin.bundle, processIdentifier: origin.process, author: origin.author)
+    mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) {
+        if let record = record(entity, sequence) { changes.inserted.append(record) }
     }
 }

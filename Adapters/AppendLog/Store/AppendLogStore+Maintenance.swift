@@ -9,7 +9,7 @@ extension AppendLogStore {
     ///   the error is unknown. `CancellationError` where the task was cancelled, or the store closed.
     public func checkpoint() throws { try writable().checkpoint() }
 
-    /// Writes a checkpoint and drops the history that the configuration does not keep. Saves continue meanwhile, except
+    /// Writes a checkpoint and drops the history that neither the configuration nor a holder keeps. Saves continue meanwhile, except
     /// for the moment in which the new log replaces the old one.
     ///
     /// The store does so by itself too, where its configuration's `compaction` is `.automatic`.
@@ -23,7 +23,7 @@ extension AppendLogStore {
         let start = ContinuousClock.now
         let dropped = try withoutActuallyEscaping(report) { report in
             let progress = MaintenanceProgress(isStopped: sink.isStopping, report)
-            let keeps = configuration.history.rule(now: sink.now, store: identifier)
+            let keeps = try sink.historyRule()
             return try sink.compact(progress, dropping: .everything) { keeps?($0, $1) ?? true }
         }
         post(.compaction(store: configuration.name, dropped: dropped, duration: ContinuousClock.now - start))

@@ -15,6 +15,8 @@ final class OpenLog: Sendable {
     let tail: ReaderTail?
     /// What replaces an unreadable checkpoint; nil if nothing does.
     let fallback: CheckpointFallback?
+    /// Where its transactions are.
+    let history: LogHistory
 
     init(
         path: String, engine: Engine, sink: AppendLog?, recovery: AppendLogRecovery?,
@@ -27,6 +29,8 @@ final class OpenLog: Sendable {
         self.engine = engine
         self.sink = sink
         self.recovery = recovery
+        history = LogHistory(path)
+        sink?.history = history
     }
 
     /// What the first write drops, or a reader does not show; nil once it was dropped.

@@ -31,7 +31,8 @@ extension JSONFileConfiguration: SelfDescribingConfiguration {
     public func readOnly() -> JSONFileConfiguration {
         var copy = JSONFileConfiguration(
             name, schema: schema, path: path, allowsSave: false, integrity: integrity,
-            newFilePermissions: newFilePermissions, dropping: dropping, in: fileSystem)
+            newFilePermissions: newFilePermissions, dropping: dropping, history: history,
+            historyDurability: historyDurability, in: fileSystem)
         copy.largestFile = largestFile
         return copy
     }
@@ -52,15 +53,19 @@ extension JSONFileConfiguration: SelfDescribingConfiguration {
         return try fileSystem.freeSpace(at: PathText.directory(of: file))
     }
 
-    /// The file and, if there is one, the folder of external data.
+    /// The file and, where they are there, the folder of external data and the history.
     /// - Throws: `FileError`.
     public func storeFiles() throws -> [StoreFile] {
         guard let info = try fileSystem.infoIfPresent(path, followingLinks: true) else { return [] }
-        let records = StoreFile(path: path, role: "records", bytes: info.size)
+        var files = [StoreFile(path: path, role: "records", bytes: info.size)]
         let external = try externalFiles()
         let bytes = external.byteCount()
-        return bytes == 0
-            ? [records] : [records, StoreFile(path: external.folder, role: "external values", bytes: bytes)]
+        if bytes > 0 { files.append(StoreFile(path: external.folder, role: "external values", bytes: bytes)) }
+        let history = try StoreFiles(path, in: fileSystem).history
+        if let info = try fileSystem.infoIfPresent(history, followingLinks: false) {
+            files.append(StoreFile(path: history, role: "history", bytes: info.size))
+        }
+        return files
     }
 }
 

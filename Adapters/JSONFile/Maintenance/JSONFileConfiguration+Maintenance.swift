@@ -21,6 +21,7 @@ extension JSONFileConfiguration: MaintainableConfiguration {
             }
             report.figures.append(.init("records", records))
             if !isSealed { report.notes.append("the seal does not match, which integrity=acceptEdits allows") }
+            try verifyHistory(of: bytes, &report)
         } catch let error as JSONFileError {
             report.problems.append("\(error)")
         }
@@ -68,13 +69,14 @@ extension JSONFileConfiguration: MaintainableConfiguration {
         try checkFree()
         let replacement = DurableReplacement(of: target.main, newFilePermissions: permissions, in: fileSystem)
         // What a backup to this place has left that was killed.
-        try replacement.sweepOrphans(holding: lock)
+        try target.sweepOrphans(holding: lock, in: fileSystem)
         let copies = ExternalFiles(beside: target.main, permissions: permissions, in: fileSystem)
         copies.identify(store)
         copies.removeUnfinishedMarks()
         var size = Int64(bytes.count)
         var made: [ExternalReference.Name] = []
         var hasCopies = false
+        var notes: [String] = []
         do {
             var records: Int64 = 0
             // The temporary is there first: it says what is left of this copy where the process dies.
@@ -90,11 +92,71 @@ extension JSONFileConfiguration: MaintainableConfiguration {
                 }.records
                 if hasCopies { try copies.makeDurable() }
                 try file.append(bytes)
+                // Whoever finds the copy finds its history; a history without its store is made anew.
+                let prepared = try copyOfHistory(
+                    for: DocumentKey(of: bytes), store: store, beside: StoreFiles(path, in: fileSystem).main,
+                    to: target, permissions: permissions, &size, &notes)
+                try prepared?.commit()
             }
-            return MaintenanceReport(figures: [.init("bytes", size), .init("records", records)])
+            return MaintenanceReport(figures: [.init("bytes", size), .init("records", records)], notes: notes)
         } catch {
             copies.abandon(made)
+            if history != .none, (error as? FileError)?.outcomeIsUnknown != true {
+                try? fileSystem.unlink(target.history)
+            }
             throw error
+        }
+    }
+
+    /// Writes a copy of the history that goes with a state of a store's file, as far as it can be read, and gives it no name yet. A history
+    /// that cannot be read is noted: the records do not need it.
+    /// - Parameters:
+    ///   - key: the state of the store's file.
+    ///   - store: the identifier of the store.
+    ///   - source: the path of the store's file.
+    ///   - target: the files of the copy.
+    ///   - permissions: the permission bits of the copy.
+    ///   - size: grows by the bytes of the copy.
+    ///   - notes: takes why there is no copy.
+    /// - Returns: the copy; nil if there is nothing to copy.
+    /// - Throws: `FileError` for what cannot be written.
+    func copyOfHistory(
+        for key: DocumentKey, store: String, beside source: String, to target: StoreFiles, permissions: UInt32,
+        _ size: inout Int64, _ notes: inout [String]
+    ) throws -> DurableReplacement.Prepared? {
+        if history == .none { return nil }
+        var part: HistoryPart?
+        do {
+            part = try HistoryPart(of: key, store: store, beside: source, in: fileSystem)
+        } catch {
+            notes.append("the history was left out: \(error)")
+        }
+        guard var part else { return nil }
+        defer { part.close() }
+        do {
+            let prepared = try DurableReplacement(
+                of: target.history, newFilePermissions: permissions, in: fileSystem
+            ).prepare { try part.append(to: $0) }
+            size += part.size
+            return prepared
+        } catch  where error is HistoryDamaged || (error as? FileError)?.path == part.path {
+            notes.append("the history was left out: \(error)")
+            return nil
+        }
+    }
+
+    /// Reads all of the history.
+    private func verifyHistory(of bytes: [UInt8], _ report: inout MaintenanceReport) throws {
+        guard history != .none else { return }
+        let main = try StoreFiles(path, in: fileSystem).main
+        let header = try bytes.withUnsafeBytes { try StoreDocumentReader($0, integrity: .acceptEdits).readHeader() }
+        let kept = JSONHistory(
+            of: main, store: header.storeIdentifier, header.schema, self, key: DocumentKey(of: bytes))
+        do {
+            let count = try kept.verify()
+            report.figures.append(.init("transactions", Int64(count)))
+        } catch let damage as HistoryDamaged {
+            report.problems.append("\(damage)")
         }
     }
 

@@ -50,12 +50,13 @@ extension JSONFileConfiguration: MigratableConfiguration {
         advice.write(
             MigrationUnderWay(from: engine.version.catalog.schema.version, to: request.target),
             permissions: newFilePermissions)
+        var isWhole = true
         let adapter = EngineMigration.Adapter(
-            // The new file has the result whole.
-            note: { _ in },
+            // The new file has the result whole. What was changed under a schema in between is not told in the history.
+            note: { step in if case .changes = step { isWhole = false } },
             prepare: { outcome in
                 guard let file = engine.sink as? JSONFile else { throw DataStoreError.unsupportedFeature }
-                let (copy, prepared) = try file.prepare(outcome)
+                let (copy, prepared) = try file.prepare(outcome, isWhole: isWhole)
                 return .init(
                     commit: {
                         try file.commit(prepared, keeping: copy)

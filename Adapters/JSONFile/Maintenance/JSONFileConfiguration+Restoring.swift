@@ -4,6 +4,9 @@ import MortiseEngine
 extension JSONFileConfiguration {
     /// Reads the backup and the files of its values whole, copies them beside the store, and replaces the store's file in one step.
     /// Files of values that the store had and the backup has not stay, and are moved aside when the store is opened.
+    ///
+    /// The history comes along, unless that of the store tells how it came to the state of the backup. One that cannot be read is left
+    /// out, which the report notes: the records do not need it.
     /// - Throws: `RestoreError`; `FileError`, `locked` among them.
     public func restoreStore(
         from backup: String, replacing: Bool, whenReady ready: () throws -> Void
@@ -31,13 +34,17 @@ extension JSONFileConfiguration {
         }
         let replacement = DurableReplacement(
             of: target.main, newFilePermissions: newFilePermissions, in: fileSystem)
-        try replacement.sweepOrphans(holding: lock)
+        try target.sweepOrphans(holding: lock, in: fileSystem)
         let copies = ExternalFiles(beside: target.main, permissions: newFilePermissions, in: fileSystem)
         copies.identify(store)
         copies.removeUnfinishedMarks()
         var made: [ExternalReference.Name] = []
         var size = Int64(bytes.count)
+        var notes: [String] = []
         do {
+            let history = try restoredHistory(of: bytes, store: store, from: source, to: target, &size, &notes)
+            var isInPlace = false
+            defer { if !isInPlace { history?.discard() } }
             // All that may fail for want of room comes before anything is replaced, in other stores, too.
             let prepared = try replacement.prepare(isNew: !isThere) { file in
                 var hasCopies = false
@@ -56,17 +63,46 @@ extension JSONFileConfiguration {
             }
             do {
                 try prepared.commit()
+                isInPlace = true
             } catch let error as FileError where error.isOfNaming {
                 // A file that is in place names the copies.
                 made = []
                 throw error
+            }
+            // A power cut between the two leaves a file without a history, which begins anew then.
+            do {
+                try history?.commit()
+            } catch {
+                notes.append("the history was left out: \(error)")
             }
         } catch {
             copies.abandon(made)
             throw error
         }
         let records = version.tables.values.reduce(0) { $0 + $1.count }
-        return MaintenanceReport(figures: [.init("bytes", size), .init("records", Int64(records))])
+        return MaintenanceReport(
+            figures: [.init("bytes", size), .init("records", Int64(records))], notes: notes)
+    }
+
+    /// The history of a backup, ready to be put beside the file; nil if there is none, or that of the store is as good.
+    private func restoredHistory(
+        of bytes: [UInt8], store: String, from source: StoreFiles, to target: StoreFiles, _ size: inout Int64,
+        _ notes: inout [String]
+    ) throws -> DurableReplacement.Prepared? {
+        if history == .none { return nil }
+        let key = DocumentKey(of: bytes)
+        do throws(FileError) {
+            try fileSystem.refuseAllButFile(at: target.history)
+        } catch {
+            notes.append("the history was left out: \(error)")
+            return nil
+        }
+        if let own = try? HistoryPart(of: key, store: store, beside: target.main, in: fileSystem) {
+            own.close()
+            return nil
+        }
+        return try copyOfHistory(
+            for: key, store: store, beside: source.main, to: target, permissions: newFilePermissions, &size, &notes)
     }
 
     /// The records of a backup, of which everything was read.

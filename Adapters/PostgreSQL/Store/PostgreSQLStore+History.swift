@@ -64,7 +64,7 @@ extension PostgreSQLStore: HistoryProviding {
 
     /// Hands over the transactions in order until the body returns false.
     private func forEachTransaction(
-        _ connection: PostgreSQLConnection, after first: Int64, upTo last: Int64, _ body: (HistoryEntry) throws -> Bool
+        _ connection: PostgreSQLConnection, after first: Int64, upTo last: Int64, _ body: (HistoryRow) throws -> Bool
     ) throws {
         var first = first
         while true {
@@ -80,7 +80,7 @@ extension PostgreSQLStore: HistoryProviding {
                 }
                 let seconds = if case .real(let seconds)? = row.value(1) { seconds } else { 0.0 }
                 func text(_ column: Int32) -> String? { row.text(column).flatMap(EscapedText.text) }
-                let entry = HistoryEntry(
+                let entry = HistoryRow(
                     number: first, date: Date(timeIntervalSinceReferenceDate: seconds), author: text(2),
                     process: text(3) ?? "", bundle: text(4) ?? "", changes: changes)
                 if try !body(entry) { return }

@@ -42,10 +42,13 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
         if keepsCopy { try DatabaseCopy.write(target, to: copyPath()) }
         let source = try SQLiteConnection(sibling.path, .readWrite, busyTimeout: busyTimeout)
         defer { source.close() }
-        // Programs that have the old schema open see that it is gone; transactions are not numbered again.
+        // Programs that have the old schema open see that it is gone; transactions are not numbered again. What the code has changed is
+        // not told, so that the history begins after it, and all tokens have expired.
         try source.run(
-            "UPDATE mortise_store SET schemaNumber = ?, lastTransaction = max(lastTransaction, ?)",
+            "UPDATE mortise_store SET schemaNumber = ?, lastTransaction = max(lastTransaction, ?) + 1",
             [.integer(stored.schemaNumber + 1), .integer(try Self.lastTransaction(target))])
+        try source.run("UPDATE mortise_store SET horizon = lastTransaction, horizonMark = NULL, erasure = 0")
+        try source.run("DELETE FROM mortise_history")
         try source.run("PRAGMA wal_checkpoint(TRUNCATE)")
         let reader = try SQLiteConnection(path, .readOnly, busyTimeout: busyTimeout)
         defer { reader.close() }

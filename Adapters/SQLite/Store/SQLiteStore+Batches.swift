@@ -32,10 +32,7 @@ extension SQLiteStore {
             let changes =
                 writer.isEmpty
                 ? ChangeSet(author: batch.author)
-                : changeSet(
-                    of: writer.changes, number, at: Date(), author: batch.author,
-                    process: ProcessInfo.processInfo.processName, bundle: Bundle.main.bundleIdentifier ?? "",
-                    withOwners: true)
+                : changeSet(of: writer.changes, writer.entry(number, author: batch.author), withOwners: true)
             return (
                 StoreBatchResult(count: count, changes: changes, report: ExecutionReport(scanned: count)),
                 ChangeSet(author: batch.author), nil

@@ -41,7 +41,8 @@ extension SQLiteStore {
             return (
                 DataStoreSaveChangesResult(
                     for: identifier, remappedIdentifiers: writer.permanent,
-                    historyToken: DefaultHistoryToken([identifier: transaction])), changes, request
+                    historyToken: DefaultHistoryToken(transaction, mark: writer.mark, store: identifier)), changes,
+                request
             )
         }
     }
@@ -99,8 +100,7 @@ extension SQLiteStore {
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>?, _ writer: SaveWriter
     ) {
         let named = changeSet(
-            of: history, number, at: Date(), author: author, process: ProcessInfo.processInfo.processName,
-            bundle: Bundle.main.bundleIdentifier ?? "", withOwners: true)
+            of: history, writer.entry(number, author: author), withOwners: true)
         changes.commit = named.commit
         changes.isErasure = named.isErasure
         if !changes.inserted.hasValues { changes.inserted = named.inserted }

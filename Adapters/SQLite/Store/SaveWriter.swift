@@ -12,6 +12,8 @@ struct SaveWriter {
     let mapping: TableMapping
     private(set) var nextNumber: Int64
     private(set) var holdsNaN: Bool
+    /// Tells the transaction from any other of the same number.
+    let mark = HistoryMark.next()
     /// For the history.
     private(set) var changes = HistoryChanges()
     /// The permanent identifiers by the temporary ones.
@@ -522,17 +524,27 @@ struct SaveWriter {
                     entity: entity.number, number: number, properties: slots.sorted().map { entity.slots[$0].number }))
         }
         let transaction = moment.lastTransaction + 1
+        let entry = entry(transaction, author: author)
         try connection.run(
-            "INSERT INTO mortise_history VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO mortise_history VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                .integer(transaction), .real(Date().timeIntervalSinceReferenceDate), author.map(SQLValue.text) ?? .null,
-                .text(ProcessInfo.processInfo.processName), .text(Bundle.main.bundleIdentifier ?? ""),
-                .blob(changes.data),
+                .integer(transaction), .real(entry.timestamp.timeIntervalSinceReferenceDate),
+                author.map(SQLValue.text) ?? .null, .text(entry.process), .text(entry.bundle),
+                .integer(Int64(entry.kind.rawValue)), .integer(Int64(bitPattern: mark)), .blob(changes.data),
             ])
         try connection.run(
             "UPDATE mortise_store SET nextNumber = ?, lastTransaction = ?, holdsNaN = ?",
             [.integer(nextNumber), .integer(transaction), .integer(holdsNaN ? 1 : 0)])
+        if changes.isErasure { try connection.run("UPDATE mortise_store SET erasure = ?", [.integer(transaction)]) }
         return transaction
+    }
+
+    /// The transaction, as the history has it.
+    func entry(_ number: Int64, author: String?) -> HistoryEntry {
+        HistoryEntry(
+            number: number, mark: mark, timestamp: Date(), author: author,
+            process: ProcessInfo.processInfo.processName, bundle: Bundle.main.bundleIdentifier ?? "",
+            kind: changes.isErasure ? .erasure : .changes)
     }
 
     /// Notes that all records go.

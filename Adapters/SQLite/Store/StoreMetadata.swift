@@ -21,7 +21,8 @@ struct StoreMetadata {
         """
         CREATE TABLE mortise_store (identifier TEXT NOT NULL, format INTEGER NOT NULL, schema TEXT NOT NULL, \
         schemaNumber INTEGER NOT NULL, nextNumber INTEGER NOT NULL, lastTransaction INTEGER NOT NULL, \
-        holdsNaN INTEGER NOT NULL, nextEntity INTEGER NOT NULL, nextProperty INTEGER NOT NULL)
+        holdsNaN INTEGER NOT NULL, nextEntity INTEGER NOT NULL, nextProperty INTEGER NOT NULL, \
+        horizon INTEGER NOT NULL, horizonMark INTEGER, erasure INTEGER NOT NULL)
         """,
         "CREATE TABLE mortise_entity (number INTEGER PRIMARY KEY, name TEXT NOT NULL, tbl TEXT NOT NULL)",
         """
@@ -30,8 +31,9 @@ struct StoreMetadata {
         """,
         """
         CREATE TABLE mortise_history (n INTEGER PRIMARY KEY, at REAL NOT NULL, author TEXT, process TEXT NOT NULL, \
-        bundle TEXT NOT NULL, changes BLOB NOT NULL)
+        bundle TEXT NOT NULL, kind INTEGER NOT NULL, mark INTEGER NOT NULL, changes BLOB NOT NULL)
         """,
+        "CREATE TABLE mortise_holder (name TEXT PRIMARY KEY, holder TEXT NOT NULL)",
     ]
 
     static func create(_ connection: SQLiteConnection) throws {
@@ -39,7 +41,7 @@ struct StoreMetadata {
         for table in tables { try connection.run(table) }
         let empty = try text(of: StoredSchema(version: Schema.Version(0, 0, 0), entities: []))
         try connection.run(
-            "INSERT INTO mortise_store VALUES (?, ?, ?, 0, 1, 0, 0, 1, 1)",
+            "INSERT INTO mortise_store VALUES (?, ?, ?, 0, 1, 0, 0, 1, 1, 0, NULL, 0)",
             [.text(UUID().uuidString), .integer(Int64(format)), .text(empty)])
     }
 

@@ -147,7 +147,9 @@ private final class Claims: Sendable {
         let container = try ModelContainer(for: ConformanceModels.schema, configurations: [storage.open()])
         defer { try? container.close() }
         let name = container.storeConfigurations.first?.name ?? ""
-        let own = container.capabilities(forConfigurationNamed: name) ?? []
+        let told = container.capabilities(forConfigurationNamed: name) ?? []
+        // What a container does for a store is nothing that the store claims.
+        let own = StoreCapabilities(told.declared.subtracting([.recordedHistory]))
         return storage.faults == nil ? own : own.union([.faultInjection])
     }
 }

@@ -210,13 +210,15 @@ extension ConformanceCase {
                     "numbers above \(last.transactionIdentifier)", found: "\(numbers)")
             }
             c.note("forget the whole history, in the opening of the last save")
+            // A token from before what was forgotten may have expired.
+            let latest = try c.require(try all(c.session().context).last, "a transaction").token
             try c.session().context.deleteHistory(HistoryDescriptor<DefaultHistoryTransaction>())
             try c.reopen()
             try c.reopen()
             let again = try c.session().context
             try save(5..<6, in: again)
             try c.expect(
-                try all(again, #Predicate { $0.token > token }).map(\.author), is: ["5"], "authors after all:")
+                try all(again, #Predicate { $0.token > latest }).map(\.author), is: ["5"], "authors after all:")
         },
     ]
 

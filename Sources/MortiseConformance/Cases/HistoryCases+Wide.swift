@@ -263,6 +263,32 @@ extension ConformanceCase {
                 found.map(\.changedPersistentIdentifier), is: models.map(\.persistentModelID), "inserted records:")
         },
         history(
+            "order-of-changes",
+            "The changes of a transaction are its insertions, then its updates, then its deletions, each in identity order.",
+            hint:
+                "Deletions come first, or changes are in the order in which they were made. Who replays them meets references to "
+                + "records that are not there yet."
+        ) { c, context in
+            let entries = (0..<6).map { Entry("\($0)") }
+            for entry in entries { context.insert(entry) }
+            try context.save()
+            for place in [4, 0, 2] { entries[place].rank = 1 }
+            for place in [5, 1] { context.delete(entries[place]) }
+            let new = (0..<3).map { Team("\($0)") }
+            for team in new { context.insert(team) }
+            try context.save()
+            c.note("change entries 4, 0 and 2, delete 5 and 1, insert 3 teams, save")
+            let found = try c.require(try all(context).last, "a transaction").changes
+            try c.expect(
+                found.map { String(text($0).prefix(6)) },
+                is: Array(repeating: "insert", count: 3) + Array(repeating: "update", count: 3)
+                    + Array(repeating: "delete", count: 2), "kinds of the changes, in order:")
+            try c.expect(
+                found.map(\.changedPersistentIdentifier),
+                is: new.map(\.persistentModelID) + [0, 2, 4, 1, 5].map { entries[$0].persistentModelID },
+                "records of the changes, in order:")
+        },
+        history(
             "each-record-once", "A record that one save inserts and changes, or changes and deletes, is one change.",
             hint: "Every assignment is written as a change."
         ) { c, context in

@@ -105,6 +105,10 @@ extension StoreFault {
             transaction.changes += Dictionary(grouping: inserted, by: \.record.entityName)
                 .sorted { $0.key < $1.key }.flatMap(\.value)
         },
+        writing("deletions-first", "writes the deletions of a transaction before its other changes") { transaction in
+            transaction.changes =
+                transaction.changes.filter { $0.kind == .delete } + transaction.changes.filter { $0.kind != .delete }
+        },
         writing("updates-of-new-records", "writes an update after each insertion") { transaction in
             let inserted = transaction.changes.filter { $0.kind == .insert && $0.record.entityName == "Entry" }
             transaction.changes += inserted.map {

@@ -74,6 +74,8 @@ public final class ChangeFeed: Sendable {
         var followers: [(number: UInt64, place: WeakFollower)] = []
         /// Not reached through their places, whose last release would wait for the lock.
         var recorders: [(number: UInt64, records: any ChangeRecorder)] = []
+        /// Take in everything before a post returns.
+        var histories: [HistoryRecorder] = []
         var listeners: [UInt64: @Sendable () -> Void] = [:]
         var next: UInt64 = 0
     }
@@ -82,6 +84,7 @@ public final class ChangeFeed: Sendable {
     private let count = Atomic(0)
     private let recordsCount = Atomic(0)
     private let remoteCount = Atomic(0)
+    private let historyCount = Atomic(0)
     private let queue = DispatchQueue(label: "mortise.changes", qos: .utility)
 
     /// Makes a feed without followers.
@@ -91,7 +94,10 @@ public final class ChangeFeed: Sendable {
     public var isFollowed: Bool { count.load(ordering: .relaxed) > 0 }
     /// Whether any follower needs the records of all changes, but not the values: contexts of stores without versions
     /// do. A store that posts its commits posts them without values then, unless `isFollowed` is true as well.
-    public var isFollowedForRecords: Bool { followersOfRecords > 0 }
+    public var isFollowedForRecords: Bool { followersOfRecords > 0 || isRecorded }
+    /// Whether a history in memory takes in what is posted. A store then posts at least the records of all changes; the history
+    /// has the values before and after, and what deleted records preserve, as far as the store posts them.
+    public var isRecorded: Bool { historyCount.load(ordering: .relaxed) > 0 }
     var followersOfRecords: Int { recordsCount.load(ordering: .relaxed) }
     /// Whether anyone follows the changes of other processes alone, who needs their records but not their values.
     public var isFollowedRemotely: Bool { remoteCount.load(ordering: .relaxed) > 0 }
@@ -118,6 +124,15 @@ public final class ChangeFeed: Sendable {
             state.next += 1
             adjust(.records, by: 1)
             return follower
+        }
+    }
+
+    /// Has a history in memory take in everything that is posted from now on, before the post returns. It stays as long as the feed
+    /// does. Nobody follows the feed by that: see `isRecorded`.
+    public func record(into history: HistoryRecorder) {
+        state.withLock { state in
+            state.histories.append(history)
+            historyCount.add(1, ordering: .relaxed)
         }
     }
 
@@ -182,6 +197,7 @@ public final class ChangeFeed: Sendable {
                     }
                 }
             }
+            for history in state.histories { history.record(changes) }
             return state.recorders
         }
         for (_, records) in recorders where own == nil || records !== own { records.note(changes) }

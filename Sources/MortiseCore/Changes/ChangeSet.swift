@@ -18,10 +18,16 @@ public struct ChangeSet: Sendable {
         public var process: String
         /// The bundle identifier of that process; empty if unknown.
         public var bundle: String
+        /// What tells the transaction from any other that a copy of the store, or an earlier state of it, gives the same
+        /// number; nil if unknown.
+        public var mark: UInt64?
 
         /// Makes the description of a committed transaction.
-        public init(number: UInt64, timestamp: Date, process: String = "", bundle: String = "") {
+        public init(
+            number: UInt64, timestamp: Date, process: String = "", bundle: String = "", mark: UInt64? = nil
+        ) {
             self.number = number
+            self.mark = mark
             self.timestamp = timestamp
             self.process = process
             self.bundle = bundle

@@ -54,57 +54,6 @@ public struct DefaultHistoryTransaction: HistoryTransaction {
     }
 }
 
-/// A position in the history of one or more stores: for each store the number of the last transaction seen.
-public struct DefaultHistoryToken: HistoryToken, Comparable, Hashable, Identifiable, Sendable, Codable {
-    /// The number of the last known transaction by store identifier.
-    public typealias TokenType = [String: Int64]
-    /// The token's hash value.
-    public typealias ID = Int
-
-    /// The number of the last known transaction by store identifier.
-    public var tokenValue: [String: Int64]?
-    /// The token's hash value. It differs from process to process.
-    public var id: Int { hashValue }
-    /// The store to whose history the token belongs; nil for a token over several stores.
-    public var storeIdentifier: String? { tokenValue?.count == 1 ? tokenValue?.keys.first : nil }
-
-    /// Makes a token from transaction numbers by store identifier.
-    public init(_ tokenValue: [String: Int64]) { self.tokenValue = tokenValue }
-
-    /// Whether the first token is earlier in the history of a store that both name, and later in none.
-    ///
-    /// Tokens are compared store by store, so none of the comparisons holds between tokens that name no common store. A
-    /// token that names no store stands for the beginning of every history.
-    public static func < (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool {
-        let found = lhs.comparison(with: rhs)
-        return found.isEarlier && !found.isLater
-    }
-    /// Whether both tokens name a common store, and the first is later in the history of none.
-    public static func <= (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool {
-        let found = lhs.comparison(with: rhs)
-        return found.isPossible && !found.isLater
-    }
-    /// Whether the second token is earlier than the first.
-    public static func > (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool { rhs < lhs }
-    /// Whether both tokens name a common store, and the first is earlier in the history of none.
-    public static func >= (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool { rhs <= lhs }
-
-    private func comparison(
-        with other: DefaultHistoryToken
-    ) -> (isPossible: Bool, isEarlier: Bool, isLater: Bool) {
-        let (mine, others) = (tokenValue ?? [:], other.tokenValue ?? [:])
-        if mine.isEmpty || others.isEmpty { return (true, !others.isEmpty, !mine.isEmpty) }
-        var found = (isPossible: false, isEarlier: false, isLater: false)
-        for (store, number) in mine {
-            guard let theirs = others[store] else { continue }
-            found.isPossible = true
-            if number < theirs { found.isEarlier = true }
-            if number > theirs { found.isLater = true }
-        }
-        return found
-    }
-}
-
 /// A record that a transaction inserted.
 public struct DefaultHistoryInsert<Model: PersistentModel>: HistoryInsert, Hashable {
     /// The type of transaction numbers.

@@ -108,32 +108,38 @@ extension HistoryToken {
     public var storeIdentifier: String? { nil }
 }
 
-/// The preserved values of a deleted record.
+/// The preserved values of a deleted record, in the order of the model's properties.
 ///
 /// Sendable without a lock: the values are `Sendable` and set once; key paths are immutable.
 public struct HistoryTombstone<Model: PersistentModel>: Sequence, @unchecked Sendable {
     /// A preserved value.
     public typealias Element = Any
-    private let values: [PartialKeyPath<Model>: any Sendable]
-
-    var pairs: [(key: PartialKeyPath<Model>, value: any Sendable)] { values.map { ($0.key, $0.value) } }
+    let pairs: [(key: PartialKeyPath<Model>, value: any Sendable)]
 
     /// Makes a tombstone of preserved values by property.
-    public init(_ values: [PartialKeyPath<Model>: any Sendable] = [:]) { self.values = values }
+    public init(_ values: [PartialKeyPath<Model>: any Sendable] = [:]) {
+        guard values.count > 1 else {
+            pairs = values.map { ($0.key, $0.value) }
+            return
+        }
+        let layout = ModelLayout.of(Model.self)
+        pairs = values.map { (place: layout.slot(for: $0.key) ?? .max, pair: ($0.key, $0.value)) }
+            .sorted { $0.place < $1.place }.map(\.pair)
+    }
 
-    /// Iterates over the preserved values in no particular order.
+    /// Iterates over the preserved values in the order of the model's properties.
     public struct Iterator: IteratorProtocol {
         /// A preserved value.
         public typealias Element = Any
-        var values: Dictionary<PartialKeyPath<Model>, any Sendable>.Values.Iterator
+        var values: Array<(key: PartialKeyPath<Model>, value: any Sendable)>.Iterator
         /// The next preserved value; nil after the last.
-        public mutating func next() -> Any? { values.next() }
+        public mutating func next() -> Any? { values.next()?.value }
     }
 
     /// The value preserved for a property; nil if it was not preserved.
-    public subscript(keyPath: PartialKeyPath<Model>) -> (any Sendable)? { values[keyPath] }
+    public subscript(keyPath: PartialKeyPath<Model>) -> (any Sendable)? { pairs.first { $0.key == keyPath }?.value }
     /// An iterator over the preserved values.
-    public func makeIterator() -> Iterator { Iterator(values: values.values.makeIterator()) }
+    public func makeIterator() -> Iterator { Iterator(values: pairs.makeIterator()) }
 }
 
 /// Which transactions of a history to fetch or delete.

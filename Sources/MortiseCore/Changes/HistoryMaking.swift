@@ -1,5 +1,30 @@
 /// Makes a history's changes for a store that knows its records by entity, slot and stored value.
 extension Schema {
+    /// Makes the history changes of a committed transaction: insertions, updates and deletions, each in identity order and numbered
+    /// from 1 on. Deletions have the values that the models preserve, as far as the change set has them. Records of entities that
+    /// the schema lacks are left out.
+    public func historyChanges(of changes: ChangeSet, transaction: Int64) -> [HistoryChange] {
+        var made: [HistoryChange] = []
+        func append(_ change: HistoryChange?) { if let change { made.append(change) } }
+        var next: Int64 { Int64(made.count) + 1 }
+        for record in changes.inserted.records.sorted() {
+            append(insertion(of: record, change: next, transaction: transaction))
+        }
+        var changes = changes
+        changes.mergeUpdates()
+        for update in changes.updated.sorted(by: { $0.record < $1.record }) {
+            append(
+                self.update(
+                    of: update.record, properties: update.properties, change: next, transaction: transaction))
+        }
+        for deletion in changes.deleted.sorted(by: { $0.record < $1.record }) {
+            append(
+                self.deletion(
+                    of: deletion.record, preserved: deletion.tombstone, change: next, transaction: transaction))
+        }
+        return made
+    }
+
     /// Makes the history change of an insertion. Returns nil if the schema lacks the record's entity, or has no model type
     /// for it.
     public func insertion(
@@ -68,5 +93,17 @@ extension Schema {
         if found == nil, let type = plain as? any Decodable.Type { found = coded(type) }
         // The value was just made and nobody else has it; the marker cannot be asked for.
         return found.map { unsafeBitCast($0, to: (any Sendable).self) }
+    }
+}
+
+extension ChangeSet.Deletion {
+    /// The values that the model preserves, as far as they are known.
+    fileprivate var tombstone: [(name: String, value: StoredValue)] {
+        preserved.slots.compactMap { slot in
+            guard layout.slots.indices.contains(slot), values.indices.contains(slot),
+                layout.slots[slot].property.attribute?.options.contains(.preserveValueOnDeletion) == true
+            else { return nil }
+            return (layout.slots[slot].name, values[slot])
+        }
     }
 }

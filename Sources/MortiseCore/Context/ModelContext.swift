@@ -250,15 +250,19 @@ public final class ModelContext: Equatable, SendableMetatype {
         case updatedIdentifiers
         /// The identifiers of deleted models.
         case deletedIdentifiers
-        /// The tokens of the save in the histories of the stores that keep one, by store identifier. Absent if no store
-        /// that was written keeps a history.
+        /// The tokens of the save in the histories of the stores, by store identifier, also of those of which the container records
+        /// one. A store is missing if the place is not known, and the key if no place is.
         case historyTokens
     }
 
     /// The saves of the stores that keep a history of that type, as the descriptor asks. Sort order and limit apply to
     /// all such stores together; without a sort order, saves are in order of time.
-    /// - Throws: `DataStoreError.unsupportedFeature` if no store of the container keeps such a history; the stores'
-    ///   errors.
+    ///
+    /// In the predicate, a token stands in each store for the number that it has for that store; it is the beginning of the history of a
+    /// store that it does not name. Where all transactions after a token are asked for, all of them are told, or none: a history of which
+    /// some are gone, or which goes on from another past than the token's, is an error.
+    /// - Throws: `SwiftDataError.historyTokenExpired`, with the store and the oldest number in its description;
+    ///   `DataStoreError.unsupportedFeature` if no store of the container keeps such a history; the stores' errors.
     public func fetchHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T] {
         try state.prepare()
         let histories = try container.stores.compactMap { try $0.history(descriptor) }
@@ -267,7 +271,7 @@ public final class ModelContext: Equatable, SendableMetatype {
     }
 
     /// Deletes the transactions that the descriptor matches from the history.
-    /// - Throws: `DataStoreError.unsupportedFeature` if no store of the container keeps such a history; the stores'
+    /// - Throws: `HistoryHeld` where a holder needs some of them; `DataStoreError.unsupportedFeature` if no store of the container keeps such a history; the stores'
     ///   errors.
     public func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws {
         try state.prepare()

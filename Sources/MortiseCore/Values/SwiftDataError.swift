@@ -59,6 +59,22 @@ public struct SwiftDataError: Error, Hashable, Sendable {
     /// A fetch of history cannot be evaluated.
     public static let invalidTransactionFetchRequest = SwiftDataError(.invalidTransactionFetchRequest)
 
+    /// The history that a token refers to is no longer kept, in words: for a store that provides history.
+    /// - Parameters:
+    ///   - store: the identifier of the store.
+    ///   - number: the number that the token has for it.
+    ///   - oldest: the oldest number that the history may still have.
+    ///   - why: what is missing, or not as it was.
+    /// - Returns: the error, which equals `historyTokenExpired`.
+    public static func historyTokenExpired(
+        store: String, after number: Int64, oldest: Int64, because why: String
+    ) -> SwiftDataError {
+        SwiftDataError(
+            .historyTokenExpired,
+            "The history of the store \(store) cannot be told from transaction \(number) on: \(why). The oldest that can be read is "
+                + "\(oldest). Fetch the current state, and go on from a new token.")
+    }
+
     /// Two errors are equal if their codes are.
     public static func == (lhs: SwiftDataError, rhs: SwiftDataError) -> Bool { lhs.code == rhs.code }
     /// Hashes the code.

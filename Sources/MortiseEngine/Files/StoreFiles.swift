@@ -5,6 +5,10 @@
 package struct StoreFiles: Hashable, Sendable {
     /// What the name of a checkpoint has after that of its log.
     package static let checkpointSuffix = ".checkpoint"
+    /// What the name of a history has after that of its store.
+    package static let historySuffix = ".history"
+    /// What files have whose temporaries a copy may leave, after the name of the copy.
+    static let suffixesOfCopies = [checkpointSuffix, historySuffix]
     /// What the name of a lock has after that of its store.
     static let lockSuffix = ".lock"
 
@@ -29,6 +33,10 @@ package struct StoreFiles: Hashable, Sendable {
     package var checkpoint: String { main + Self.checkpointSuffix }
     /// The lock of the process that may write a shared log next.
     package var turn: String { main + ".turn" }
+    /// Who still needs a part of the history.
+    package var holders: String { main + ".holders" }
+    /// The history of a store whose main file has none.
+    package var history: String { main + Self.historySuffix }
     /// The beginning of the name of a file for bytes that were cut off a log at an offset.
     package func torn(at offset: Int64) -> String { main + ".torn-\(offset)-" }
 }

@@ -76,7 +76,7 @@ public final class EngineMigration: StoreMigration {
     private var base: EngineVersion
     private var losses: [SchemaLoss] = []
     private let origin = ChangeSet.Commit(
-        number: 0, timestamp: Date(), process: Engine.process, bundle: Engine.bundle)
+        number: 0, timestamp: Date(), process: Engine.process, bundle: Engine.bundle, mark: HistoryMark.next())
     private var adapter: Adapter?
     private var prepared: Prepared?
     private let isPreview: Bool

@@ -151,11 +151,16 @@ extension Engine {
                 return Started(result: result, version: nil) {}
             }
             transaction.changes.baseVersion = start.number
+            let mark = sink?.nextMark ?? HistoryMark.next()
             transaction.changes.commit = .init(
-                number: next.number, timestamp: sink?.now ?? Date(), process: Self.process, bundle: Self.bundle)
+                number: next.number, timestamp: sink?.now ?? Date(), process: Self.process, bundle: Self.bundle,
+                mark: mark)
             // If this fails the content of the disk is unknown: the files stay, as part of it.
             let ticket = try sink?.append(next, changes: transaction.changes)
-            recent.withLock { note(&$0, transaction) }
+            recent.withLock {
+                note(&$0, transaction)
+                $0.note(mark, of: next.number)
+            }
             let isRetired = ticket != nil && transaction.isShortInsertion
             // The one before goes here, where the device is at work already.
             _ = retired.withLock { retired in
@@ -164,7 +169,7 @@ extension Engine {
             }
             guard let ticket else {
                 publish(next)
-                if feed.isFollowed {
+                if feed.isFollowed || feed.isRecorded {
                     feed.post([transaction.changes.withValues(from: start, to: next)])
                 } else if feed.isFollowedForRecords {
                     feed.post([transaction.changes.withoutValues])
@@ -175,7 +180,7 @@ extension Engine {
             appended.withLock { $0 = (next, ticket) }
             // The version before is kept no longer than it has to be.
             let waiting = Unpublished(
-                changes: transaction.changes, before: feed.isFollowed ? start : nil, after: next)
+                changes: transaction.changes, before: feed.isFollowed || feed.isRecorded ? start : nil, after: next)
             unpublished.withLock { $0.append(waiting) }
             return Started(result: result, version: next) { [self] in
                 try publish(next, after: ticket)
@@ -183,6 +188,9 @@ extension Engine {
             }
         }
     }
+
+    /// The mark of the transaction that made a version; nil if that is not one of this engine's latest.
+    package func mark(ofVersion number: UInt64) -> UInt64? { recent.withLock { $0.mark(of: number) } }
 
     static let process = ProcessInfo.processInfo.processName
     static let bundle = Bundle.main.bundleIdentifier ?? ""

@@ -11,6 +11,8 @@ public protocol CommitSink: AnyObject, Sendable {
     func append(_ result: EngineVersion, changes: ChangeSet) throws -> (any CommitTicket)?
     /// The time of a transaction that is about to be appended. The default is the system's.
     var now: Date { get }
+    /// The mark of a transaction that is about to be appended. The default makes one that no other is likely to have.
+    var nextMark: UInt64 { get }
     /// Called before a transaction begins. `end()` follows in every case.
     /// - Parameters:
     ///   - current: the version that the transaction would start from.
@@ -37,6 +39,8 @@ public protocol CommitTicket: AnyObject, Sendable {
 extension CommitSink {
     /// The system's time.
     public var now: Date { Date() }
+    /// One that no other transaction is likely to have.
+    public var nextMark: UInt64 { HistoryMark.next() }
     /// Returns nil: nobody else writes.
     public func begin(_ current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion? { nil }
     /// Does nothing.
@@ -213,7 +217,7 @@ public final class Engine: Sendable {
         unpublished.withLock { waiting in
             let done = waiting.prefix { $0.after.number <= next.number }
             // Asked only after publishing, so that a follower who has read an older version receives this one.
-            if feed.isFollowed {
+            if feed.isFollowed || feed.isRecorded {
                 feed.post(done.map { $0.changes.withValues(from: $0.before, to: $0.after) })
             } else if feed.isFollowedForRecords {
                 feed.post(done.map(\.changes.withoutValues))

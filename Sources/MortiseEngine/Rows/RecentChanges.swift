@@ -13,9 +13,21 @@ struct RecentChanges: Sendable {
     private static let mostRecords = 256
 
     private var footprints: [Footprint] = []
+    /// The marks of the latest transactions, each at its number's remainder.
+    private var marks: [(number: UInt64, mark: UInt64)] = Array(repeating: (0, 0), count: 64)
     private let plainEntities: Set<String>
 
     init(_ catalog: Catalog) { plainEntities = catalog.plainEntities }
+
+    mutating func note(_ mark: UInt64, of number: UInt64) {
+        marks[Int(number % UInt64(marks.count))] = (number, mark)
+    }
+
+    /// The mark of one of the latest transactions; nil for others.
+    func mark(of number: UInt64) -> UInt64? {
+        let found = marks[Int(number % UInt64(marks.count))]
+        return found.number == number && number > 0 ? found.mark : nil
+    }
 
     /// Notes a transaction that may have touched anything.
     mutating func append(_ number: UInt64) { append(Footprint(number: number, touched: nil)) }

@@ -54,8 +54,7 @@ extension SchemaChangeover {
     package static func removeCopy(_ path: String, in fileSystem: any FileSystem) {
         let files = StoreFiles(resolved: path)
         ExternalFiles(beside: path, in: fileSystem).clear()
-        try? fileSystem.unlink(files.checkpoint)
-        try? fileSystem.unlink(path)
+        for file in [files.checkpoint, files.history, path] { try? fileSystem.unlink(file) }
     }
 
     /// Removes copies of a store, but for the newest. Those that are in use stay, and those that cannot be removed.
@@ -122,14 +121,16 @@ extension SchemaChangeover {
             try fileSystem.list(PathText.directory(of: path))
         }.contains { TemporaryName.matches($0, of: name) && TemporaryName.isOfNewFile($0) }
         if isUnfinished {
-            if try fileSystem.infoIfPresent(files.checkpoint, followingLinks: false)?.kind == .regular {
-                try fileSystem.unlink(files.checkpoint)
+            for file in [files.checkpoint, files.history]
+            where try fileSystem.infoIfPresent(file, followingLinks: false)?.kind == .regular {
+                try fileSystem.unlink(file)
             }
             ExternalFiles(beside: path, in: fileSystem).clear()
         }
         // Last: if the process dies before this, the next one still knows the copy as unfinished.
-        try DurableReplacement(of: files.checkpoint, in: fileSystem)
-            .sweepOrphans(holding: lock, companion: StoreFiles.checkpointSuffix)
+        for suffix in StoreFiles.suffixesOfCopies {
+            try DurableReplacement(of: path + suffix, in: fileSystem).sweepOrphans(holding: lock, companion: suffix)
+        }
         try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
         lock.remove(in: fileSystem)
     }
@@ -183,7 +184,9 @@ struct SchemaCopies {
         var name: Substring
         if let target = TemporaryName.target(of: file) {
             name = Substring(target)
-            if name.hasSuffix(StoreFiles.checkpointSuffix) { name = name.dropLast(StoreFiles.checkpointSuffix.count) }
+            if let suffix = StoreFiles.suffixesOfCopies.first(where: name.hasSuffix) {
+                name = name.dropLast(suffix.count)
+            }
         } else if file.hasSuffix(StoreFiles.lockSuffix) {
             name = Substring(file).dropLast(StoreFiles.lockSuffix.count)
         } else {

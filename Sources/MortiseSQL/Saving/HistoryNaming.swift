@@ -2,7 +2,7 @@ import Foundation
 import MortiseCore
 
 /// One row of the history.
-package struct HistoryEntry: Sendable {
+package struct HistoryRow: Sendable {
     /// The number of the transaction.
     package let number: Int64
     /// When it was committed.
@@ -56,12 +56,12 @@ package struct HistoryNaming {
     /// With owners, it names records of which only derived lists have changed.
     package func changeSet(
         of history: HistoryChanges, _ number: Int64, at date: Date, author: String?, process: String, bundle: String,
-        withOwners: Bool
+        mark: UInt64? = nil, withOwners: Bool
     ) -> ChangeSet {
         var changes = ChangeSet(author: author)
         changes.isErasure = history.isErasure
         changes.commit = ChangeSet.Commit(
-            number: UInt64(clamping: number), timestamp: date, process: process, bundle: bundle)
+            number: UInt64(clamping: number), timestamp: date, process: process, bundle: bundle, mark: mark)
         var inserted: [PersistentIdentifier] = []
         for run in history.inserted {
             for place in 0..<run.count {
@@ -108,7 +108,7 @@ package struct HistoryNaming {
     }
 
     /// A transaction as those who ask for the history get it.
-    package func transaction(_ entry: HistoryEntry, _ schema: Schema) -> DefaultHistoryTransaction {
+    package func transaction(_ entry: HistoryRow, _ schema: Schema) -> DefaultHistoryTransaction {
         var changes: [HistoryChange] = []
         var next: Int64 = 1
         func append(_ make: (Int64) -> HistoryChange?) {

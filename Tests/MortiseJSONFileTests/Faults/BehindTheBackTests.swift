@@ -98,7 +98,8 @@ struct BehindTheBackCheck {
     func runLooking(_ code: FileError.Code) throws -> Findings {
         var findings = Findings()
         for isForAll in [false, true] {
-            let depot = try Depot(breaking: mistake)
+            var depot = try Depot(breaking: mistake)
+            depot.history = .none
             let container = try depot.open()
             let theirs = Array("theirs".utf8)
             try depot.disk.install(theirs, at: Depot.path)

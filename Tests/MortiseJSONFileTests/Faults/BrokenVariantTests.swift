@@ -115,7 +115,7 @@ import MortiseTestSupport
     }
 
     @Test func aStoreThatBelievesTheSecondSyncLosesSavesInAPowerCut() throws {
-        let check = PowerCutCheck(mistake: .retriesFailedSync, failingSync: (.sync, 3))
+        let check = PowerCutCheck(mistake: .retriesFailedSync, failingSync: (.sync, 5))
         #expect(try !check.run().violations.isEmpty)
     }
 
@@ -215,12 +215,16 @@ import MortiseTestSupport
                 .violations.isEmpty)
     }
 
+    @Test func aReaderThatLooksAtNoChecksumOfAHistoryIsCaughtByWhatItTells() throws {
+        #expect(try HistoryDamageCheck(isResealed: true).run().violations.contains { $0.contains("told") })
+    }
+
     /// That of flipped bits is satisfied in `BitFlipTests`, and takes long.
     @Test func withoutAMistakeEveryCheckIsSatisfied() async throws {
         let strict = JSONStrictnessCheck()
         var findings = try BrokenFileSystem.Mistake.allCases.map { try Self.check($0, isBroken: false) }
         findings += [
-            try PowerCutCheck(failingSync: (.sync, 3)).run(), strict.grammar(),
+            try PowerCutCheck(failingSync: (.sync, 5)).run(), strict.grammar(),
             strict.encoding(), strict.nesting(), try ValueCheck().numbers(), try ValueCheck().decimalsAndDates(),
             try ValueCheck().texts(), try ClockCheck().run(), try UserCodeCheck().run(),
             try await ConcurrentSaveCheck().run(), try GoldenCheck().run(),
@@ -228,7 +232,7 @@ import MortiseTestSupport
             try SharedOpeningCheck().run(), try SharedOpeningCheck().runPaths(),
             try SharedOpeningCheck().runAtOnce(), try LockFileRemovalCheck().run(),
             try CrashesInARowCheck(seed: 1, rounds: 30).run(), try ReadableLengthCheck().run(),
-            try NumberLimitCheck().run(), try BulkSaveCheck().run(),
+            try NumberLimitCheck().run(), try BulkSaveCheck().run(), try HistoryDamageCheck().run(),
         ]
         findings += try [FileError.Code.noSpace, .fileTooLarge, .processFiles].map {
             try FailingOperationCheck(code: $0).run()

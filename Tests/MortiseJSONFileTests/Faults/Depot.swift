@@ -10,6 +10,8 @@ struct Depot {
     static let path = "/depot.json"
     let disk: SimulatedFileSystem
     let fileSystem: any FileSystem
+    /// Without a history, what looks at its file does not get in the way of a mistake.
+    var history = HistoryRetention.unlimited
 
     /// - Parameter state: The state of the workload that the file holds at the beginning; 0 is no file.
     init(seed: UInt64 = 1, state: Int = 0, breaking mistake: BrokenFileSystem.Mistake? = nil) throws {
@@ -21,7 +23,8 @@ struct Depot {
     }
 
     func configuration(allowsSave: Bool = true, in fileSystem: (any FileSystem)? = nil) -> JSONFileConfiguration {
-        JSONFileConfiguration(path: Self.path, allowsSave: allowsSave, in: fileSystem ?? self.fileSystem)
+        JSONFileConfiguration(
+            path: Self.path, allowsSave: allowsSave, history: history, in: fileSystem ?? self.fileSystem)
     }
 
     func open() throws -> ModelContainer { try Workload.open(configuration()) }

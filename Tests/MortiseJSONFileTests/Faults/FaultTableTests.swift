@@ -101,7 +101,7 @@ import Testing
 
     @Test func everyCaseIsThereOnceWithATestOfEachStore() throws {
         let rows = try Self.rows()
-        #expect(rows.map(\.id) == (1...35).map { String(format: "F%02d", $0) })
+        #expect(rows.map(\.id) == (1...36).map { String(format: "F%02d", $0) })
         let json = try Self.declared(below: Self.tests.appending(path: "MortiseJSONFileTests"))
         let log = try Self.declared(below: Self.tests.appending(path: "MortiseAppendLogTests"))
         for row in rows {

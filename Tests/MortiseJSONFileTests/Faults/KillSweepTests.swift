@@ -62,7 +62,8 @@ struct KillSweep {
             try container.close()
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
             let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-            findings.expect(names == ["depot.json", "depot.json.lock"], "\(place): left \(names)")
+            findings.expect(
+                names == ["depot.json", "depot.json.history", "depot.json.lock"], "\(place): left \(names)")
         } catch {
             findings.expect(false, "\(place): not usable afterwards: \(error)")
         }
@@ -126,7 +127,8 @@ struct KillSweepTests {
                 findings.inject()
                 try Workload.openStore(JSONFileConfiguration(path: path)).close()
                 let left = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-                findings.expect(left == ["depot.json", "depot.json.lock"], "left \(left)")
+                findings.expect(
+                    left == ["depot.json", "depot.json.history", "depot.json.lock"], "left \(left)")
             }
         }
         findings.verify("F18")

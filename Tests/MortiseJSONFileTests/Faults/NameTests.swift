@@ -23,7 +23,8 @@ struct TouchedPathsCheck {
             findings.expect(operation.path.hasPrefix("/elsewhere"), "\(operation)")
         }
         let paths = depot.disk.paths
-        findings.expect(paths == ["/elsewhere", path, path + ".lock", "/elsewhere/kept"], "\(paths)")
+        let own = ["/elsewhere", path, path + ".history", path + ".lock", "/elsewhere/kept"]
+        findings.expect(paths == own, "\(paths)")
         return findings
     }
 }

@@ -76,11 +76,18 @@ struct PowerCutCheck {
         do {
             let store = try Workload.openStore(JSONFileConfiguration(path: Depot.path, in: image.fileSystem))
             let state = Workload.state(of: store, upTo: last)
+            let transactions = Result { try store.fetchHistory(HistoryDescriptor()).count }
             try store.close()
             guard let state else { return findings.expect(false, "\(place): no whole state") }
             findings.expect(state >= acknowledged, "\(place): state \(state), but \(acknowledged) was acknowledged")
             findings.expect(state <= attempted, "\(place): state \(state), but only \(attempted) was begun")
-            let left = image.fileSystem.paths.filter { $0 != Depot.path && $0 != Depot.path + ".lock" }
+            // The history agrees with the records, whatever the cut left of it. After a failed sync of its own it may begin anew.
+            if failingSync == nil {
+                let count = try? transactions.get()
+                findings.expect(count == state, "\(place): state \(state), but \(transactions) transactions")
+            }
+            let own = [Depot.path, Depot.path + ".lock", Depot.path + ".history"]
+            let left = image.fileSystem.paths.filter { !own.contains($0) }
             findings.expect(left.isEmpty, "\(place): left behind \(left)")
         } catch {
             findings.expect(false, "\(place): \(error)")

@@ -245,28 +245,32 @@ extension ReferenceWork {
         _ after: ReferenceStorage.State
     ) -> ReferenceTransaction? {
         var changes: [ReferenceTransaction.Change] = []
+        for snapshot in request.inserted {
+            if let permanent = remapped[snapshot.persistentIdentifier] {
+                changes.append(.init(kind: .insert, record: permanent))
+            }
+        }
+        var updated: [ReferenceTransaction.Change] = []
+        for (place, snapshot) in request.updated.enumerated() {
+            let slots = place < request.changedSlots.count ? request.changedSlots[place] : nil
+            let names = snapshot.layout.slots.indices.filter { slots?.contains($0) ?? true }
+                .map { snapshot.layout.slots[$0].name }
+            updated.append(.init(kind: .update, record: snapshot.persistentIdentifier, properties: names))
+        }
+        changes += updated.sorted { $0.record < $1.record }
+        var deleted: [ReferenceTransaction.Change] = []
         for snapshot in request.deleted {
             let stored = snapshot.persistentIdentifier.sequenceNumber.flatMap { before.records[$0] }
             let old = steps.preservesRequests ? snapshot : stored ?? snapshot
             let preserved = zip(old.layout.slots, old.values).filter { slot, _ in
                 slot.property.attribute?.options.contains(.preserveValueOnDeletion) == true
             }
-            changes.append(
+            deleted.append(
                 .init(
                     kind: .delete, record: snapshot.persistentIdentifier,
                     preserved: preserved.map { ($0.name, $1) }))
         }
-        for (place, snapshot) in request.updated.enumerated() {
-            let slots = place < request.changedSlots.count ? request.changedSlots[place] : nil
-            let names = snapshot.layout.slots.indices.filter { slots?.contains($0) ?? true }
-                .map { snapshot.layout.slots[$0].name }
-            changes.append(.init(kind: .update, record: snapshot.persistentIdentifier, properties: names))
-        }
-        for snapshot in request.inserted {
-            if let permanent = remapped[snapshot.persistentIdentifier] {
-                changes.append(.init(kind: .insert, record: permanent))
-            }
-        }
+        changes += deleted.sorted { $0.record < $1.record }
         if changes.isEmpty { return nil }
         return ReferenceTransaction(
             number: max(before.lastTransaction, before.history.last?.number ?? 0) + 1, timestamp: .now,

@@ -13,14 +13,17 @@ struct SavedChanges {
         _ changes: ChangeSet, by session: StoreSession, _ outcome: SaveOutcome, _ token: (any HistoryToken)?
     ) {
         sets.append(outcome.committed(changes))
-        session.announce(outcome) { $0 ? outcome.committedWithValues(changes) : outcome.named(changes) }
-        if let token { note(token, of: session.identifier) }
+        let recorded = session.announce(outcome) {
+            $0 ? outcome.committedWithValues(changes) : outcome.named(changes)
+        }
+        if let token = token ?? recorded { note(token, of: session.identifier) }
     }
 
     /// Takes in what a store has done on its own account.
     mutating func append(_ changes: ChangeSet, by session: StoreSession) {
         sets.append(changes)
-        session.announce { _ in changes }
+        let recorded = session.announce { _ in changes }
+        if let recorded { note(recorded, of: session.identifier) }
     }
 
     mutating func note(_ token: any HistoryToken, of store: String) { historyTokens[store] = token }

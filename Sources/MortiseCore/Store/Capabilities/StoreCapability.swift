@@ -52,6 +52,10 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     /// relationships lead to it. Such an identifier is not temporary, and the store returns it as the record's own; another one if it
     /// cannot give it again. An undo asks for that. The conformance kit does not test it, so that it is not in `all`.
     public static let restoresIdentifiers = StoreCapability(rawValue: "restoresIdentifiers")
+    /// The store keeps no history, and the container records one for as long as it is open: at most 4,096 transactions, whose tokens expire
+    /// with the container. Saves of other processes that the store does not announce are unknown to it, and one that it announces without
+    /// identifiers makes earlier tokens expire. No store claims this; `ModelContainer` tells it.
+    public static let recordedHistory = StoreCapability(rawValue: "recordedHistory")
     /// A container brings the store from one version of its models to another, with code of a plan: its configuration is a
     /// `MigratableConfiguration` and allows it.
     public static let migration = StoreCapability(rawValue: "migration")
@@ -95,6 +99,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .announcements: "posts its commits to a feed"
         case .history: "keeps what its saves changed"
         case .restoresIdentifiers: "gives a deleted record that comes back its identifier again"
+        case .recordedHistory: "has what its saves changed recorded while it is open"
         case .migration: "comes to the next version of its models by a plan, code included"
         case .closing: "releases its resources when closed"
         default: rawValue

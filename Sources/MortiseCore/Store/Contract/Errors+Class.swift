@@ -61,7 +61,7 @@ extension ModelContextError: ClassifiedStoreError {
         case .notUnique, .severalModels: .conflict
         case .invalidStoredValue: .damaged
         case .storeContract: .unsupported
-        case .unknownModel, .registeredElsewhere, .containerClosed, .unsavedChanges: .usage
+        case .unknownModel, .registeredElsewhere, .containerClosed, .unsavedChanges, .authorTooLong: .usage
         }
     }
 }
@@ -82,6 +82,21 @@ extension SwiftDataError: ClassifiedStoreError {
         ]
         return ofSchemas.contains(self) ? .conflict : .usage
     }
+}
+
+extension HistoryHolderError: ClassifiedStoreError {
+    /// `missing`: the holder, or what it needs, is gone.
+    public var errorClass: StoreErrorClass { .missing }
+}
+
+extension HistoryHeld: ClassifiedStoreError {
+    /// `conflict`: somebody else needs what is to go.
+    public var errorClass: StoreErrorClass { .conflict }
+}
+
+extension HistoryDamaged: ClassifiedStoreError {
+    /// `damaged`.
+    public var errorClass: StoreErrorClass { .damaged }
 }
 
 extension PageError: ClassifiedStoreError {

@@ -37,9 +37,14 @@ final class Announcements: Sendable {
     }
 
     private let feed: ChangeFeed
+    /// Takes in what is posted; nil for a store that keeps a history.
+    private let recorder: HistoryRecorder?
     private let state = Mutex(State())
 
-    init(_ feed: ChangeFeed) { self.feed = feed }
+    init(_ feed: ChangeFeed, recorder: HistoryRecorder?) {
+        self.feed = feed
+        self.recorder = recorder
+    }
 
     /// Takes a place. Called in the order of the commits.
     func begin() -> Turn {
@@ -50,18 +55,24 @@ final class Announcements: Sendable {
     }
 
     /// Tells what a commit has changed. Nil for `number` counts the commits.
-    func tell(_ changes: ChangeSet, number: UInt64?, at turn: Turn, except own: ChangedRecords?) {
+    /// - Returns: the place of the commit in what is recorded; nil if it has none yet, because it waits for an earlier one.
+    @discardableResult
+    func tell(
+        _ changes: ChangeSet, number: UInt64?, at turn: Turn, except own: ChangedRecords?
+    ) -> DefaultHistoryToken? {
         var changes = changes
         if changes.commit == nil {
             changes.commit = .init(number: number ?? 0, timestamp: Date(), process: Self.process)
         }
-        tell(Told(changes: changes, own: own), at: turn.place)
+        return tell(Told(changes: changes, own: own), at: turn.place)
     }
 
-    private func tell(_ told: Told?, at place: UInt64) {
+    @discardableResult
+    private func tell(_ told: Told?, at place: UInt64) -> DefaultHistoryToken? {
         state.withLock { state in
-            guard place >= state.first, state.waiting[place] == nil else { return }
+            guard place >= state.first, state.waiting[place] == nil else { return nil }
             state.waiting[place] = .some(told)
+            var token: DefaultHistoryToken?
             while let next = state.waiting.removeValue(forKey: state.first) {
                 state.first += 1
                 guard var next else { continue }
@@ -70,8 +81,11 @@ final class Announcements: Sendable {
                 next.changes.commit?.number = number
                 state.number = number
                 // Within the lock, for the order. Handlers run elsewhere.
-                if !next.changes.isEmpty { feed.post([next.changes], except: next.own) }
+                if next.changes.isEmpty { continue }
+                feed.post([next.changes], except: next.own)
+                if state.first == place + 1 { token = recorder?.lastToken }
             }
+            return token
         }
     }
 

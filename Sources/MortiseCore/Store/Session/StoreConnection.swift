@@ -20,6 +20,10 @@ class StoreConnection: @unchecked Sendable {
     let feed: ChangeFeed
     /// Whether the store posts what it commits.
     let announcesItself: Bool
+    /// What this container records of a store that keeps no history; nil for one that does.
+    let recorder: HistoryRecorder?
+    /// How many transactions of such a store are kept.
+    static let mostRecorded = 4_096
     /// What is posted in place of the store.
     private let announcements: Announcements
 
@@ -28,11 +32,18 @@ class StoreConnection: @unchecked Sendable {
         identifier = store.identifier
         schema = store.schema
         self.configurationName = configurationName
-        self.capabilities = capabilities
         let own = store.changeFeed
         announcesItself = own != nil
         feed = own ?? ChangeFeed()
-        announcements = Announcements(feed)
+        let isRecorded = !capabilities.contains(.history)
+        self.capabilities = isRecorded ? capabilities.union([.recordedHistory]) : capabilities
+        recorder =
+            isRecorded
+            ? HistoryRecorder(
+                ofStore: store.identifier, numbering: .ofSession,
+                keeping: HistoryRetention(transactions: Self.mostRecorded)) : nil
+        if let recorder { feed.record(into: recorder) }
+        announcements = Announcements(feed, recorder: recorder)
     }
 
     /// The place of a commit among those that are posted in place of the store; nil if it posts them itself. Called in the order
@@ -44,21 +55,23 @@ class StoreConnection: @unchecked Sendable {
     ///   - turn: the commit's place; nil for a commit after which no other one has begun.
     ///   - own: who knows the changes already.
     ///   - body: makes the change set.
+    /// - Returns: the place of the commit in what is recorded; nil if nothing is, or it is not known.
+    @discardableResult
     func announce(
         at turn: Announcements.Turn? = nil, except own: ChangedRecords? = nil,
         _ body: (_ needsValues: Bool) -> ChangeSet
-    ) {
-        guard let turn = turn ?? beginAnnouncement() else { return }
+    ) -> (any HistoryToken)? {
+        guard let turn = turn ?? beginAnnouncement() else { return nil }
         let made = turn.version.load(ordering: .relaxed)
         let number = made != 0 ? made : version?.number
-        let needsValues = feed.isFollowed
+        let needsValues = feed.isFollowed || feed.isRecorded
         var changes = ChangeSet()
         if needsValues || feed.isFollowedForRecords {
             changes = body(needsValues)
             if changes.count > ChangeFeed.valueLimit { changes.dropValues() }
         }
         // Counted also where nobody follows.
-        announcements.tell(changes, number: number, at: turn, except: own)
+        return announcements.tell(changes, number: number, at: turn, except: own)
     }
 
     /// The latest version of the store; nil for a store without versions.
@@ -78,6 +91,16 @@ class StoreConnection: @unchecked Sendable {
     func end(_ editingState: EditingState) {}
     func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? { nil }
     func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool { false }
-    /// The token in the store's history of the transaction that made a version; nil if the store keeps no history.
-    func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { nil }
+    /// Runs a body with the store's history, or what is recorded of it.
+    /// - Returns: whether there is one that can be asked in this way.
+    func withArchive(_ body: (any HistoryArchive) throws -> Void) throws -> Bool {
+        guard let recorder else { return false }
+        try body(RecordedHistory(recorder: recorder, schema: schema))
+        return true
+    }
+    /// The token of the transaction that made a version, in the store's history or in what is recorded; nil if it is not known.
+    func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
+        // The others number their commits themselves.
+        announcesItself ? recorder?.token(ofCommit: number) : nil
+    }
 }

@@ -35,6 +35,8 @@ class StoreSession {
     /// The identifier of the store.
     var identifier: String { connection.identifier }
     var editingState: EditingState { observer.editingState }
+    /// How many bytes of UTF-8 an author may have.
+    private static let longestAuthor = 1_024
 
     // MARK: Versions
 
@@ -271,15 +273,25 @@ class StoreSession {
     }
 
     /// Posts what the store has committed, unless it does so itself. The body is told whether anyone needs values.
-    func announce(_ outcome: SaveOutcome? = nil, _ changes: (_ needsValues: Bool) -> ChangeSet) {
+    /// - Returns: the place of the commit in what is recorded of the store; nil if nothing is, or it is not known.
+    func announce(
+        _ outcome: SaveOutcome? = nil, _ changes: (_ needsValues: Bool) -> ChangeSet
+    ) -> (any HistoryToken)? {
         connection.announce(at: outcome?.turn, except: following.records, changes)
     }
 
-    /// The place in the store's history of the transaction that made a version; nil if the store keeps no history.
+    /// The place of the transaction that made a version, in the store's history or in what is recorded; nil if it is not known.
     func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { connection.historyToken(ofVersion: number) }
 
-    /// - Throws: `ModelContextError.readOnly`.
+    /// - Throws: `ModelContextError.authorTooLong`.
+    func checkAuthor() throws {
+        guard let bytes = editingState.author?.utf8.count, bytes > Self.longestAuthor else { return }
+        throw ModelContextError.authorTooLong(bytes: bytes, most: Self.longestAuthor)
+    }
+
+    /// - Throws: `ModelContextError.readOnly`, `.authorTooLong`.
     func checkWritable() throws {
+        try checkAuthor()
         if !connection.allowsSave { throw ModelContextError.readOnly(configuration: connection.configurationName) }
     }
 }

@@ -42,6 +42,10 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
     // MARK: History
 
     override func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? {
+        if let recorder {
+            guard let own = descriptor as? HistoryDescriptor<DefaultHistoryTransaction> else { return nil }
+            return try RecordedHistory(recorder: recorder, schema: schema).transactions(matching: own) as? [H]
+        }
         guard let provider = store as? any HistoryProviding else { return nil }
         do {
             return try locked { _ in try Self.history(of: provider, descriptor) }
@@ -51,14 +55,26 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         }
     }
 
+    override func withArchive(_ body: (any HistoryArchive) throws -> Void) throws -> Bool {
+        if recorder != nil { return try super.withArchive(body) }
+        guard let archive = store as? any HistoryArchive else { return false }
+        try locked { _ in try body(archive) }
+        return true
+    }
+
     private static func history<P: HistoryProviding, H: HistoryTransaction>(
         of provider: P, _ descriptor: HistoryDescriptor<H>
     ) throws -> [H]? {
         guard let descriptor = descriptor as? HistoryDescriptor<P.HistoryType> else { return nil }
-        return try provider.fetchHistory(descriptor) as? [H]
+        return try provider.fetchHistory(narrowed(descriptor, for: provider)) as? [H]
     }
 
     override func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool {
+        if let recorder {
+            guard let own = descriptor as? HistoryDescriptor<DefaultHistoryTransaction> else { return false }
+            _ = try RecordedHistory(recorder: recorder, schema: schema).deleteTransactions(matching: own)
+            return true
+        }
         guard let provider = store as? any HistoryProviding else { return false }
         do {
             return try locked { _ in try Self.deleteHistory(of: provider, descriptor) }
@@ -71,11 +87,21 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         of provider: P, _ descriptor: HistoryDescriptor<H>
     ) throws -> Bool {
         guard let descriptor = descriptor as? HistoryDescriptor<P.HistoryType> else { return false }
-        try provider.deleteHistory(descriptor)
+        try provider.deleteHistory(narrowed(descriptor, for: provider))
         return true
     }
 
+    /// The descriptor as it is for this store: of each token, what it says of the store. An archive does so itself.
+    private static func narrowed<P: HistoryProviding>(
+        _ descriptor: HistoryDescriptor<P.HistoryType>, for provider: P
+    ) -> HistoryDescriptor<P.HistoryType> {
+        guard !(provider is any HistoryArchive), let store = provider as? any DataStore,
+            let own = descriptor as? HistoryDescriptor<DefaultHistoryTransaction>
+        else { return descriptor }
+        return own.narrowed(to: store.identifier) as? HistoryDescriptor<P.HistoryType> ?? descriptor
+    }
+
     override func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
-        locked { $0.historyToken(ofVersion: number) }
+        recorder == nil ? locked { $0.historyToken(ofVersion: number) } : super.historyToken(ofVersion: number)
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 import MortiseCore
 import Testing
 
-/// What `didSave` tells of batches in stores of other packages: the token that the store's save returned, and none where the
-/// store keeps no history.
+/// What `didSave` tells of batches in stores of other packages: the token that the store's save returned, and that of what the container
+/// records where the store keeps no history.
 @Suite struct BatchTokenTests {
     /// The tokens of every `didSave` while the body runs.
     private func tokens(of context: ModelContext, _ body: () throws -> Void) throws -> [[String: any HistoryToken]?] {
@@ -19,10 +19,12 @@ import Testing
         return posted.tokens
     }
 
-    /// The three batches of a context, and a save.
-    private func expect(_ wanted: [Int?], in configuration: any DataStoreConfiguration) throws {
-        let context = ModelContext(
-            try ModelContainer(for: Schema([Parcel.self]), configurations: [configuration]))
+    private func makeContext(_ configuration: any DataStoreConfiguration) throws -> ModelContext {
+        ModelContext(try ModelContainer(for: Schema([Parcel.self]), configurations: [configuration]))
+    }
+
+    /// What the three batches of a context, and a save, tell.
+    private func tokensOfBatches(_ context: ModelContext) throws -> [[String: any HistoryToken]?] {
         var found: [[String: any HistoryToken]?] = []
         found += try tokens(of: context) {
             try context.insert(Parcel.self, from: ["a", "b", "c"]) { parcel, code in try parcel.set(\.code, to: code) }
@@ -37,18 +39,23 @@ import Testing
             context.insert(Parcel("e"))
             try context.save()
         }
-        #expect(found.map { ($0?["counting"] as? CountToken)?.tokenValue } == wanted)
-        #expect(found.map { $0?.count } == wanted.map { $0 == nil ? nil : 1 })
+        #expect(found.map { $0?.count } == [1, 1, 1, 1])
         #expect(try context.fetch(FetchDescriptor<Parcel>()).map(\.code).sorted() == ["c", "d", "e"])
+        return found
     }
 
     /// Defect: batches that were saved record by record told none.
     @Test func aBatchTellsTheTokenThatTheStoreReturned() throws {
-        try expect([1, 2, 3, 4], in: CountingTokensConfiguration())
+        let found = try tokensOfBatches(makeContext(CountingTokensConfiguration()))
+        #expect(found.map { ($0?["counting"] as? CountToken)?.tokenValue } == [1, 2, 3, 4])
     }
 
-    @Test(arguments: BatchStore.allCases) func aStoreWithoutAHistoryTellsNone(_ store: BatchStore) throws {
-        try expect([nil, nil, nil, nil], in: store.configuration)
+    @Test(arguments: BatchStore.allCases) func whatIsRecordedTellsThePlaceOfEachBatch(_ store: BatchStore) throws {
+        let context = try makeContext(store.configuration)
+        let found = try tokensOfBatches(context).map { $0?.values.first as? DefaultHistoryToken }
+        let history = try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+        #expect(found == history.map(\.token))
+        #expect(found.map { $0?.marks.count } == [1, 1, 1, 1])
     }
 }
 

@@ -1,0 +1,148 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+
+/// The history beside a JSON file: appended before each replacement of the file, and read when somebody asks.
+///
+/// @unchecked Sendable: what changes is behind the lock.
+final class JSONHistory: @unchecked Sendable {
+    let path: String
+    let store: String
+    let schema: StoredSchema
+    let permissions: UInt32
+    let retention: HistoryRetention
+    let isSynced: Bool
+    let isWritable: Bool
+    let fileSystem: any FileSystem
+    let holderFile: HistoryHolderFile
+    let lock = NSLock()
+    var state = State.unread
+    /// The store's file as it is; nil if there is none.
+    var key: DocumentKey?
+    var file: (any OpenFile)?
+    /// What the next replacement of the file writes.
+    var staged: [Staged] = []
+    /// What the history is once the file is replaced.
+    var proposed: (index: HistoryIndex, key: DocumentKey)?
+    /// What the version of the engine's number 0 has for a number here.
+    var offset: Int64?
+    /// How long the history was when it was last looked at for what is not kept.
+    var trimmedSize: Int64 = 0
+
+    struct Staged {
+        var frame: HistoryFrame
+        let payload: [UInt8]
+        let schema: StoredSchema
+        /// The version of the engine that it made.
+        let version: UInt64
+        /// Whether it names all that has changed.
+        let isWhole: Bool
+    }
+
+    enum State {
+        case unread
+        case known(HistoryIndex)
+        /// Saves go on without it.
+        case failed(any Error)
+    }
+
+    /// Reads nothing yet. `key` is the store's file as it was read; nil if there is none.
+    init(
+        of path: String, store: String, _ schema: StoredSchema, _ configuration: JSONFileConfiguration,
+        key: DocumentKey?
+    ) {
+        self.path = StoreFiles(resolved: path).history
+        self.store = store
+        self.schema = schema
+        self.key = key
+        permissions = configuration.newFilePermissions
+        retention = configuration.history
+        isSynced = configuration.historyDurability == .withSave
+        isWritable = configuration.allowsSave
+        fileSystem = RepeatingFileSystem(configuration.fileSystem)
+        holderFile = HistoryHolderFile(
+            beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
+    }
+
+    func index() throws -> HistoryIndex {
+        switch state {
+        case .known(let index): return index
+        case .failed(let error): throw error
+        case .unread: break
+        }
+        do {
+            let index = try readIndex()
+            state = .known(index)
+            trimmedSize = index.end
+            return index
+        } catch {
+            state = .failed(error)
+            throw error
+        }
+    }
+
+    private func readIndex() throws -> HistoryIndex {
+        try fileSystem.refuseAllButFile(at: path)
+        var new = HistoryIndex(store: store)
+        guard try fileSystem.infoIfPresent(path, followingLinks: false) != nil else {
+            guard key != nil else { return new }
+            // Later than any number that was given before.
+            let start = Int64(Date().timeIntervalSinceReferenceDate * 1_000)
+            new.bounds = HistoryBounds(horizon: start, last: start)
+            return new
+        }
+        // That of a store that is gone.
+        guard let key else { return new }
+        let file = try fileSystem.open(path, mode: .read)
+        defer { try? file.close() }
+        let size = try file.info().size
+        let header: HistoryHeader
+        do throws(ChangeBytesFault) {
+            let bytes = (try? file.readAll(count: HistoryHeader.size, at: 0)) ?? []
+            header = try HistoryHeader(bytes)
+        } catch {
+            throw HistoryDamaged(path: path, offset: 0, reason: error.reason)
+        }
+        var reader = HistoryReader(file, path: path, seed: header.seed, size: size)
+        var index = try reader.index(header, of: key, store: store)
+        if index.beginsAnew {
+            let start = index.bounds.last + 1
+            index.bounds = HistoryBounds(horizon: start, last: start)
+            (index.count, index.stubs, index.oldest) = (0, 0, nil)
+        }
+        return index
+    }
+
+    /// A reader's file is another one.
+    func follow(_ key: DocumentKey) {
+        lock.withLock {
+            self.key = key
+            state = .unread
+        }
+    }
+
+    /// Runs a body with what is known, and a reader of the frames that count; without one as long as the file is to be made.
+    /// - Throws: `HistoryDamaged`; `FileError`; what the body throws.
+    func reading<R>(_ body: (HistoryIndex, HistoryReader?) throws -> R) throws -> R {
+        let index = try lock.withLock { () throws -> HistoryIndex in try self.index() }
+        guard let header = index.header else { return try body(index, nil) }
+        let file = try fileSystem.open(path, mode: .read)
+        defer { try? file.close() }
+        return try body(index, HistoryReader(file, path: path, seed: header.seed, size: index.end))
+    }
+
+    /// The token of the transaction that made a version of the engine; nil where no history is written.
+    func token(ofVersion number: UInt64, mark: UInt64?) -> DefaultHistoryToken? {
+        lock.withLock {
+            guard let offset, case .known = state else { return nil }
+            return DefaultHistoryToken(Int64(clamping: number) + offset, mark: mark, store: store)
+        }
+    }
+
+    func close() {
+        lock.withLock {
+            try? file?.close()
+            file = nil
+        }
+    }
+}

@@ -1,0 +1,267 @@
+public import Foundation
+import Synchronization
+
+/// A history in memory, made of the change sets that a feed posts: that of a store in memory, and of one that keeps none, for as long as
+/// the container is open.
+///
+/// It takes change sets in as they are posted, before anybody else learns of them, and drops the oldest that its retention does not
+/// keep.
+public final class HistoryRecorder: Sendable {
+    /// How transactions are numbered.
+    public enum Numbering: Sendable {
+        /// As their commits are.
+        case ofCommits
+        /// From a number on that no earlier session has given, so that tokens of those expire.
+        case ofSession
+    }
+
+    private struct Recorded: Sendable {
+        var entry: HistoryEntry
+        var changes: ChangeSet
+        var bytes: Int
+        /// Whether the values before are known of all that was updated.
+        let hasOldValues: Bool
+    }
+
+    private struct State {
+        /// The first ones are gone already.
+        var kept: [Recorded] = []
+        var first = 0
+        var bytes: Int64 = 0
+        var stubs = 0
+        var bounds: HistoryBounds
+        var holders: [HistoryHolder] = []
+        /// The places of the latest commits, each at its number's remainder.
+        var places: [(commit: UInt64, token: DefaultHistoryToken)?] = []
+        /// How many of those kept lack values.
+        var bare = 0
+
+        var count: Int { kept.count - first }
+    }
+
+    /// The identifier of the store.
+    public let store: String
+    /// Whether a container records for a store that keeps no history.
+    public let isOfSession: Bool
+    private let retention: HistoryRetention
+    private let now: @Sendable () -> Date
+    private let state: Mutex<State>
+
+    /// Makes an empty history.
+    /// - Parameters:
+    ///   - store: the identifier of the store.
+    ///   - numbering: how transactions are numbered.
+    ///   - retention: what is kept.
+    ///   - last: the number of the last transaction that is not recorded; with numbers of a session it is made up.
+    ///   - now: the time.
+    public init(
+        ofStore store: String, numbering: Numbering, keeping retention: HistoryRetention, after last: Int64 = 0,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.store = store
+        isOfSession = numbering == .ofSession
+        self.retention = retention
+        self.now = now
+        // In milliseconds: no session gives more numbers than that.
+        let start = isOfSession ? max(1, Int64(Date().timeIntervalSinceReferenceDate * 1_000)) : last
+        state = Mutex(State(bounds: HistoryBounds(horizon: start, horizonMark: nil, last: start)))
+    }
+
+    /// Takes in changes that were committed, in the order of the commits. What is incomplete, or has no commit that names it, moves the
+    /// horizon: what was before cannot be told from what comes after.
+    public func record(_ sets: [ChangeSet]) {
+        state.withLock { state in
+            for changes in sets {
+                guard var entry = HistoryEntry(of: changes), !changes.isIncomplete else {
+                    forgetAll(&state, upTo: state.bounds.last + 1)
+                    continue
+                }
+                if isOfSession { entry.number = state.bounds.last + 1 }
+                if entry.mark == nil { entry.mark = HistoryMark.next() }
+                // What is missing in between is not known.
+                if entry.number > state.bounds.last + 1 { forgetAll(&state, upTo: entry.number - 1) }
+                guard entry.number > state.bounds.last else { continue }
+                let bytes = changes.approximateBytes
+                let hasOldValues = changes.updated.allSatisfy { !$0.oldValues.isEmpty }
+                state.kept.append(
+                    Recorded(entry: entry, changes: changes, bytes: bytes, hasOldValues: hasOldValues))
+                if !hasOldValues { state.bare += 1 }
+                if isOfSession { note(entry, ofCommit: changes.commit?.number ?? 0, &state) }
+                state.bytes += Int64(bytes)
+                state.bounds.last = entry.number
+                if entry.kind == .erasure { state.bounds.erasure = entry.number }
+            }
+            trim(&state)
+        }
+    }
+
+    private func forgetAll(_ state: inout State, upTo number: Int64) {
+        state.kept = []
+        (state.first, state.bytes, state.stubs, state.bare) = (0, 0, 0, 0)
+        state.bounds = HistoryBounds(horizon: number, last: number)
+    }
+
+    private func trim(_ state: inout State) {
+        if retention.isUnlimited || state.count == 0 { return }
+        let now = now()
+        while state.count > 0 {
+            let oldest = state.kept[state.first]
+            guard
+                retention.drops(
+                    oldestOf: state.count, taking: state.bytes, saved: oldest.entry.timestamp, at: now)
+            else { break }
+            var isHeld = false
+            for place in state.holders.indices
+            where state.holders[place].needs(oldest.entry.number, of: store, at: now) {
+                if let most = state.holders[place].maximumLag, state.bytes > most {
+                    state.holders[place].state = .lost
+                } else {
+                    isHeld = true
+                }
+            }
+            if isHeld { break }
+            drop(&state)
+        }
+    }
+
+    /// Lets go of the oldest.
+    private func drop(_ state: inout State) {
+        let gone = state.kept[state.first]
+        state.bounds.horizon = gone.entry.number
+        state.bounds.horizonMark = gone.entry.mark
+        state.bytes -= Int64(gone.bytes)
+        if gone.entry.kind == .stub { state.stubs -= 1 }
+        if !gone.hasOldValues { state.bare -= 1 }
+        state.kept[state.first].changes = ChangeSet()
+        state.first += 1
+        // Moved no more often than as many have come.
+        if state.first > 64, state.first > state.kept.count / 2 {
+            state.kept.removeFirst(state.first)
+            state.first = 0
+        }
+    }
+
+    /// The token of the last transaction.
+    public var lastToken: DefaultHistoryToken {
+        state.withLock { state in
+            let last = state.count > 0 ? state.kept[state.kept.count - 1].entry.mark : state.bounds.horizonMark
+            return DefaultHistoryToken(state.bounds.last, mark: last, store: store)
+        }
+    }
+
+    private func note(_ entry: HistoryEntry, ofCommit commit: UInt64, _ state: inout State) {
+        if state.places.isEmpty { state.places = Array(repeating: nil, count: Self.mostPlaces) }
+        let token = DefaultHistoryToken(entry.number, mark: entry.mark, store: store)
+        state.places[Int(commit % UInt64(Self.mostPlaces))] = (commit, token)
+    }
+
+    private static let mostPlaces = 64
+
+    /// The token of the transaction that a store committed under a number; nil if that is not one of the latest.
+    func token(ofCommit number: UInt64) -> DefaultHistoryToken? {
+        state.withLock { state in
+            guard number > 0, !state.places.isEmpty,
+                let found = state.places[Int(number % UInt64(Self.mostPlaces))], found.commit == number
+            else { return nil }
+            return found.token
+        }
+    }
+
+    /// How far the history reaches.
+    public var bounds: HistoryBounds { state.withLock { $0.bounds } }
+
+    /// The change sets with numbers in a range, oldest first.
+    func changeSets(_ numbers: ClosedRange<Int64>) -> [(entry: HistoryEntry, changes: ChangeSet)] {
+        state.withLock { state in
+            let kept = state.kept[state.first...]
+            // Numbers ascend, and mostly without gaps.
+            var (low, high) = (kept.startIndex, kept.endIndex)
+            while low < high {
+                let middle = (low + high) / 2
+                if kept[middle].entry.number < numbers.lowerBound { low = middle + 1 } else { high = middle }
+            }
+            return kept[low...].prefix { $0.entry.number <= numbers.upperBound }.map { ($0.entry, $0.changes) }
+        }
+    }
+
+    /// How large the history is, and how far it reaches.
+    public var status: HistoryStatus {
+        state.withLock { state in
+            HistoryStatus(
+                store: store, horizon: state.bounds.horizon, last: state.bounds.last, bytes: state.bytes,
+                transactions: state.count - state.stubs, holes: state.stubs, keepsOldValues: state.bare == 0,
+                isRecorded: isOfSession)
+        }
+    }
+
+    /// Forgets transactions, as `HistoryArchive.removeHistory` does.
+    public func remove(_ numbers: [Int64]) {
+        let doomed = Set(numbers)
+        state.withLock { state in
+            while state.count > 0, doomed.contains(state.kept[state.first].entry.number) || isStub(state) {
+                drop(&state)
+            }
+            for place in state.kept.indices[state.first...] where doomed.contains(state.kept[place].entry.number) {
+                state.kept[place].entry.kind = .stub
+                state.bytes -= Int64(state.kept[place].bytes - Self.stubBytes)
+                state.kept[place].bytes = Self.stubBytes
+                state.kept[place].changes = ChangeSet()
+                state.stubs += 1
+            }
+        }
+    }
+
+    private func isStub(_ state: State) -> Bool { state.kept[state.first].entry.kind == .stub }
+
+    private static let stubBytes = 40
+
+    /// Who still needs a part of it.
+    public var holders: [HistoryHolder] { state.withLock { $0.holders } }
+
+    /// Changes who needs a part of it, as one step.
+    /// - Throws: what the body throws; nothing has changed then.
+    public func updateHolders(_ body: (inout [HistoryHolder]) throws -> Void) throws {
+        // Not under the lock, which the body may need.
+        let before = holders
+        var holders = before
+        try body(&holders)
+        let isDone = state.withLock { [holders] state in
+            guard state.holders == before else { return false }
+            state.holders = holders.sorted { $0.name < $1.name }
+            trim(&state)
+            return true
+        }
+        if !isDone { try updateHolders(body) }
+    }
+}
+
+extension HistoryArchive {
+    /// Reads the history of a recorder, for a store that has one.
+    /// - Throws: what the body throws.
+    public func readHistory(
+        of recorder: HistoryRecorder, under schema: Schema, _ numbers: ClosedRange<Int64>,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
+    ) throws {
+        for (entry, changes) in recorder.changeSets(numbers) {
+            let goesOn = try body(entry) { schema.historyChanges(of: changes, transaction: entry.number) }
+            if !goesOn { return }
+        }
+    }
+}
+
+extension ChangeSet {
+    /// How many bytes of memory the changes take, about: of many records a few are looked at.
+    var approximateBytes: Int {
+        func size(_ values: ContiguousArray<StoredValue>) -> Int { values.reduce(48) { $0 + $1.approximateBytes } }
+        func estimate<C: RandomAccessCollection>(_ items: C, _ size: (C.Element) -> Int) -> Int {
+            if items.isEmpty { return 0 }
+            let sample = items.prefix(64)
+            return Int(Double(sample.reduce(0) { $0 + size($1) }) / Double(sample.count) * Double(items.count))
+        }
+        return 200
+            + (inserted.hasValues
+                ? estimate(inserted.requested) { 40 + size($0.values) } : 24 * inserted.count)
+            + estimate(updated) { 64 + size($0.values) + size($0.oldValues) }
+            + estimate(deleted) { 48 + size($0.values) }
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+
+extension ModelContainer {
+    /// Keeps what comes after a token in the histories of the stores, for a reader that has not seen it yet: no limit drops it, and nobody
+    /// deletes it without saying so. It is kept where the store is: in a file beside it, or in memory.
+    ///
+    /// Taking a name again returns the holder as it is, with the token that it has advanced to.
+    /// - Parameters:
+    ///   - name: the holder's name.
+    ///   - token: what the reader has seen; nil for everything so far.
+    ///   - lease: how long it holds without advancing; nil for as long as it likes.
+    ///   - maximumLag: how many bytes of a store's history it may hold; beyond, it is lost. Nil for any number.
+    /// - Returns: the holder.
+    /// - Throws: `SwiftDataError.historyTokenExpired` if some of what comes after the token is gone already;
+    ///   `DataStoreError.unsupportedFeature` if no store has a history of holders; `ModelContextError.containerClosed`; the stores' errors.
+    @discardableResult
+    public func holdHistory(
+        _ name: String, after token: DefaultHistoryToken? = nil, lease: Duration? = nil, maximumLag: Int64? = nil
+    ) throws -> HistoryHolder {
+        try withArchives { archive in
+            let store = archive.historyStore
+            let bounds = try archive.historyBounds()
+            if let token { try archive.checkReadable(after: token) }
+            let start = token?.narrowed(to: store) ?? DefaultHistoryToken(bounds.last, mark: nil, store: store)
+            try archive.updateHistoryHolders { holders in
+                if holders.contains(where: { $0.name == name }) { return }
+                holders.append(HistoryHolder(name, token: start, lease: lease, maximumLag: maximumLag))
+            }
+        }
+        guard let holder = try historyHolders.first(where: { $0.name == name }) else {
+            throw HistoryHolderError.unknown(name: name)
+        }
+        return holder
+    }
+
+    /// Lets a holder say what it has seen, so that it holds what comes after that. A holder never moves backwards: in each store the later
+    /// of its token and the given one counts, whoever comes first.
+    /// - Throws: `HistoryHolderError.unknown`, `.lost`; `SwiftDataError.historyTokenExpired` where its lease had ended and some of what it
+    ///   needed is gone; `ModelContextError.containerClosed`; the stores' errors.
+    public func advanceHistory(_ name: String, to token: DefaultHistoryToken) throws {
+        var isKnown = false
+        try withArchives { archive in
+            let store = archive.historyStore
+            guard let holder = try archive.historyHolders().first(where: { $0.name == name }) else { return }
+            isKnown = true
+            if holder.settled(at: Date()).state == .expired { try archive.checkReadable(after: holder.token) }
+            try archive.updateHistoryHolders { holders in
+                guard let place = holders.firstIndex(where: { $0.name == name }) else {
+                    throw HistoryHolderError.unknown(name: name)
+                }
+                if holders[place].state == .lost { throw HistoryHolderError.lost(name: name) }
+                holders[place].token = holders[place].token.advanced(by: token.narrowed(to: store))
+                holders[place].advanced = Date()
+                holders[place].state = .active
+            }
+        }
+        if !isKnown { throw HistoryHolderError.unknown(name: name) }
+    }
+
+    /// Ends a holder: what it held may be dropped.
+    /// - Throws: `HistoryHolderError.unknown`; `ModelContextError.containerClosed`; the stores' errors.
+    public func releaseHistory(_ name: String) throws {
+        var isKnown = false
+        try withArchives { archive in
+            try archive.updateHistoryHolders { holders in
+                if holders.contains(where: { $0.name == name }) { isKnown = true }
+                holders.removeAll { $0.name == name }
+            }
+        }
+        if !isKnown { throw HistoryHolderError.unknown(name: name) }
+    }
+
+    /// The holders of the stores' histories, by name. One that holds several histories is lost if one of them has lost it, and expired if
+    /// one has let it expire.
+    /// - Throws: `DataStoreError.unsupportedFeature` if no store has a history of holders; `ModelContextError.containerClosed`; the
+    ///   stores' errors.
+    public var historyHolders: [HistoryHolder] {
+        get throws {
+            var found: [String: HistoryHolder] = [:]
+            let now = Date()
+            try withArchives { archive in
+                for holder in try archive.historyHolders().map({ $0.settled(at: now) }) {
+                    guard var known = found[holder.name] else {
+                        found[holder.name] = holder
+                        continue
+                    }
+                    known.token = known.token.advanced(by: holder.token)
+                    known.advanced = max(known.advanced, holder.advanced)
+                    if holder.state == .lost || known.state == .active { known.state = holder.state }
+                    found[holder.name] = known
+                }
+            }
+            return found.values.sorted { $0.name < $1.name }
+        }
+    }
+
+    /// How large the stores' histories are, and how far they reach, in the order of the configurations. Stores whose history is of
+    /// another kind are left out.
+    /// - Throws: `DataStoreError.unsupportedFeature` if there is no history to tell of; `ModelContextError.containerClosed`; the stores'
+    ///   errors.
+    public func historyStatus() throws -> [HistoryStatus] {
+        var found: [HistoryStatus] = []
+        try withArchives { found.append(try $0.historyStatus()) }
+        return found
+    }
+
+    private func withArchives(_ body: (any HistoryArchive) throws -> Void) throws {
+        try checkOpen()
+        var isAny = false
+        for store in stores where try store.withArchive({ try body($0) }) { isAny = true }
+        if !isAny { throw DataStoreError.unsupportedFeature }
+    }
+}
+
+extension ModelContext {
+    /// Deletes the transactions that the descriptor matches from the history. Of those in the middle of it a stub stays: who fetches what
+    /// comes after an earlier token learns that something is gone, unless the rest of the predicate would have left it out.
+    /// - Parameters:
+    ///   - descriptor: which transactions; its order and limit count too.
+    ///   - force: whether to delete also what holders need, which are lost then.
+    ///   - secure: whether the values have to be gone from the storage when the call returns.
+    /// - Returns: how many transactions were deleted.
+    /// - Throws: `HistoryHeld` where holders need some of them, of which nothing was deleted in that store then;
+    ///   `DataStoreError.unsupportedFeature` if no store of the container keeps such a history; the stores' errors.
+    @discardableResult
+    public func deleteHistory(
+        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>, force: Bool, secure: Bool = false
+    ) throws -> Int {
+        try state.prepare()
+        var count = 0
+        var isAny = false
+        for store in container.stores {
+            let isDone = try store.withArchive {
+                count += try $0.deleteTransactions(matching: descriptor, forced: force, secure: secure)
+            }
+            if isDone { isAny = true }
+        }
+        if !isAny { throw DataStoreError.unsupportedFeature }
+        return count
+    }
+}
+
+extension HistoryArchive {
+    /// - Throws: `SwiftDataError.historyTokenExpired` if some of what comes after the token is gone.
+    func checkReadable(after token: DefaultHistoryToken) throws {
+        var descriptor = HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token > token })
+        descriptor.fetchLimit = 1
+        _ = try transactions(matching: descriptor)
+    }
+}

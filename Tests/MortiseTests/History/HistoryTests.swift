@@ -1,0 +1,218 @@
+import Foundation
+import Mortise
+import Testing
+
+/// Histories of every store: tokens that expire, order, retention and holders.
+@Suite struct HistoryTests {
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    /// Bug: a transaction listed its deletions first, so that one who replayed it met references to records that were not there yet.
+    @Test(arguments: HistoryStore.allCases)
+    func changesComeAsInsertionsUpdatesAndDeletionsInIdentityOrder(_ store: HistoryStore) throws {
+        let context = ModelContext(try store.container(folder))
+        let parcels = (0..<4).map { Parcel("\($0)") }
+        for parcel in parcels { context.insert(parcel) }
+        try context.save()
+        parcels[3].weight = 1
+        parcels[1].weight = 1
+        context.delete(parcels[2])
+        context.delete(parcels[0])
+        let house = Storehouse("d")
+        context.insert(house)
+        context.insert(Parcel("new"))
+        try context.save()
+        let last = try #require(try context.history().last)
+        #expect(last.changes.map(kind) == ["insert", "insert", "update", "update", "delete", "delete"])
+        #expect(
+            Array(last.changes.map(\.changedPersistentIdentifier).dropFirst(2))
+                == [parcels[1], parcels[3], parcels[0], parcels[2]].map(\.persistentModelID))
+        #expect(last.changes.first?.changedPersistentIdentifier == house.persistentModelID)
+    }
+
+    @Test(arguments: HistoryStore.allCases) func aTokenIsCodedWithItsMarkAndGoesOn(_ store: HistoryStore) throws {
+        let context = ModelContext(try store.container(folder))
+        try context.saveParcels(by: "a", "b", "c")
+        let token = try context.history()[1].token
+        #expect(token.marks.count == 1)
+        let coded = try JSONDecoder().decode(DefaultHistoryToken.self, from: JSONEncoder().encode(token))
+        #expect(coded == token && coded.marks == token.marks)
+        #expect(try context.authors(after: coded) == ["c"])
+        let old = DefaultHistoryToken(token.tokenValue ?? [:])
+        let text = String(decoding: try JSONEncoder().encode(old), as: UTF8.self)
+        #expect(!text.contains("marks"))
+        #expect(try context.authors(after: old) == ["c"])
+    }
+
+    @Test(arguments: HistoryStore.allCases) func tokensOfAnotherPastHaveExpired(_ store: HistoryStore) throws {
+        let context = ModelContext(try store.container(folder))
+        try context.saveParcels(by: "a", "b")
+        let token = try context.history()[0].token
+        let name = try #require(token.storeIdentifier)
+        let foreign = DefaultHistoryToken([name: 1], marks: [name: (token.marks[name] ?? 0) ^ 1])
+        #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: foreign) }
+        let future = DefaultHistoryToken([name: 3])
+        #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: future) }
+        #expect(throws: SwiftDataError.historyTokenExpired) { try context.history(#Predicate { $0.token >= foreign }) }
+        do {
+            _ = try context.authors(after: future)
+        } catch {
+            #expect("\(error)".contains(name) && "\(error)".contains("3"))
+        }
+        #expect(try context.authors(after: DefaultHistoryToken([:])) == ["a", "b"])
+    }
+
+    @Test(arguments: HistoryStore.allCases) func thePrefixIsDeletedUpToItsLastToken(_ store: HistoryStore) throws {
+        let context = ModelContext(try store.container(folder))
+        try context.saveParcels(by: "a", "b", "c", "d")
+        let tokens = try context.history().map(\.token)
+        let second = tokens[1]
+        try context.deleteHistory(HistoryOf(predicate: #Predicate { $0.token <= second }))
+        #expect(try context.authors(after: tokens[1]) == ["c", "d"])
+        #expect(try context.authors(after: tokens[2]) == ["d"])
+        #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: tokens[0]) }
+        #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: DefaultHistoryToken([:])) }
+        #expect(try context.history().map(\.author) == ["c", "d"])
+        let name = try #require(second.storeIdentifier)
+        let foreign = DefaultHistoryToken([name: 2], marks: [name: 1])
+        #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: foreign) }
+    }
+
+    @Test(arguments: HistoryStore.allCases) func aHoleIsMissedByThoseItConcerns(_ store: HistoryStore) throws {
+        let context = ModelContext(try store.container(folder))
+        try context.saveParcels(by: "app", "import", "app", "import", "app")
+        let first = try context.history()[0].token
+        try context.deleteHistory(HistoryOf(predicate: #Predicate { $0.author == "import" }))
+        #expect(try context.history().map(\.author) == ["app", "app", "app"])
+        #expect(
+            try context.history(#Predicate { $0.token > first && $0.author == "app" }).map(\.author) == ["app", "app"])
+        #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: first) }
+        #expect(throws: SwiftDataError.historyTokenExpired) {
+            try context.history(#Predicate { $0.token > first && $0.changes.count > 0 })
+        }
+        let status = try #require(try context.container.historyStatus().first)
+        #expect(status.transactions == 3 && status.holes == 2 && status.horizon == 0)
+    }
+
+    @Test(arguments: HistoryStore.allCases) func anErasureLetsEarlierTokensExpire(_ store: HistoryStore) throws {
+        let container = try store.container(folder)
+        var context = ModelContext(container)
+        try context.saveParcels(by: "a")
+        let before = try context.history()[0].token
+        try container.erase()
+        context = ModelContext(container)
+        try context.saveParcels(by: "b")
+        #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: before) }
+        let erased = try context.history()[1].token
+        #expect(try context.authors(after: erased) == ["b"])
+    }
+
+    @Test(arguments: HistoryStore.allCases) func anAuthorOfTooManyBytesIsRefusedBeforeAnythingIsSaved(
+        _ store: HistoryStore
+    ) throws {
+        let context = ModelContext(try store.container(folder))
+        context.author = String(repeating: "é", count: 512)
+        context.insert(Parcel("a"))
+        try context.save()
+        context.author? += "!"
+        context.insert(Parcel("b"))
+        #expect(throws: ModelContextError.authorTooLong(bytes: 1_025, most: 1_024)) { try context.save() }
+        #expect(throws: ModelContextError.authorTooLong(bytes: 1_025, most: 1_024)) {
+            try context.update(Parcel.self) { $0.set(\.weight, to: 1) }
+        }
+        #expect(try context.history().count == 1)
+        context.author = "a\u{0}b😀"
+        try context.save()
+        #expect(try context.history().last?.author == "a\u{0}b😀")
+    }
+
+    @Test(arguments: HistoryStore.allCases) func timesThatGoBackwardsHideNothing(_ store: HistoryStore) throws {
+        let context = ModelContext(try store.container(folder))
+        try context.saveParcels(by: "a", "b", "c")
+        let all = try context.history()
+        let time = all[1].timestamp
+        let expected = all.filter { $0.timestamp > time }.map(\.author)
+        #expect(try context.history(#Predicate { $0.timestamp > time }).map(\.author) == expected)
+        #expect(try context.history(#Predicate { $0.timestamp >= time }).count == expected.count + 1)
+    }
+
+    @Test(arguments: HistoryStore.allCases) func limitsCountWhatMatches(_ store: HistoryStore) throws {
+        let context = ModelContext(try store.container(folder))
+        try context.saveParcels(by: "a", "b", "a", "b", "a")
+        var descriptor = HistoryOf(predicate: #Predicate { $0.author == "a" && $0.changes.count == 1 })
+        descriptor.fetchLimit = 2
+        #expect(try context.fetchHistory(descriptor).map(\.transactionIdentifier) == [1, 3])
+        descriptor.sortBy = [SortDescriptor(\.transactionIdentifier, order: .reverse)]
+        #expect(try context.fetchHistory(descriptor).map(\.transactionIdentifier) == [5, 3])
+        descriptor.predicate = nil
+        let found = try context.fetchHistory(descriptor)
+        #expect(found.map(\.transactionIdentifier) == [5, 4])
+        #expect(found.map(\.changes.count) == [1, 1])
+    }
+
+    @Test(arguments: HistoryStore.allCases) func aHolderKeepsWhatItHasNotSeen(_ store: HistoryStore) throws {
+        let container = try store.container(folder)
+        let context = ModelContext(container)
+        try context.saveParcels(by: "a", "b", "c")
+        let tokens = try context.history().map(\.token)
+        let holder = try container.holdHistory("sync", after: tokens[0])
+        #expect(holder.state == .active && holder.token.tokenValue == tokens[0].tokenValue)
+        let all = HistoryOf()
+        #expect(throws: HistoryHeld(store: try #require(tokens[0].storeIdentifier), holders: ["sync"])) {
+            try context.deleteHistory(all)
+        }
+        #expect(try context.history().count == 3)
+        try container.advanceHistory("sync", to: tokens[1])
+        try container.advanceHistory("sync", to: tokens[0])
+        #expect(try container.historyHolders.map(\.token) == [tokens[1]])
+        #expect(try container.holdHistory("sync").token == tokens[1])
+        let second = tokens[1]
+        try context.deleteHistory(HistoryOf(predicate: #Predicate { $0.token <= second }))
+        #expect(try context.deleteHistory(all, force: true) == 1)
+        #expect(try container.historyHolders.map(\.state) == [.lost])
+        #expect(throws: HistoryHolderError.lost(name: "sync")) {
+            try container.advanceHistory("sync", to: tokens[2])
+        }
+        try container.releaseHistory("sync")
+        #expect(try container.historyHolders.isEmpty)
+        #expect(throws: HistoryHolderError.unknown(name: "sync")) { try container.releaseHistory("sync") }
+        #expect(throws: SwiftDataError.historyTokenExpired) { try container.holdHistory("late", after: tokens[0]) }
+    }
+
+    @Test(arguments: HistoryStore.allCases) func aHolderWhoseLeaseHasEndedHoldsNothing(_ store: HistoryStore) throws {
+        let container = try store.container(folder)
+        let context = ModelContext(container)
+        try context.saveParcels(by: "a", "b")
+        let tokens = try context.history().map(\.token)
+        try container.holdHistory("sync", after: tokens[0], lease: .zero)
+        #expect(try container.historyHolders.map(\.state) == [.expired])
+        try context.deleteHistory(HistoryOf())
+        #expect(throws: SwiftDataError.historyTokenExpired) { try container.advanceHistory("sync", to: tokens[1]) }
+    }
+
+    @Test func aHistoryInMemoryIsBounded() throws {
+        let container = try ModelContainer(
+            for: Schema([Parcel.self, Storehouse.self]),
+            configurations: [InMemoryConfiguration(history: HistoryRetention(transactions: 5))])
+        let context = ModelContext(container)
+        for number in 0..<200 { try context.saveParcels(by: "\(number)") }
+        #expect(try context.history().map(\.author) == (195..<200).map { "\($0)" })
+        let status = try #require(try container.historyStatus().first)
+        #expect(status.horizon == 195 && status.last == 200 && status.keepsOldValues && !status.isRecorded)
+    }
+
+    @Test func aTombstoneIsInTheOrderOfTheProperties() throws {
+        let tombstone = HistoryTombstone<Parcel>([\.note: "n", \.code: "c"])
+        #expect(tombstone.map { "\($0)" } == ["c", "n"])
+        #expect(tombstone[\.code] as? String == "c")
+    }
+
+    @Test func aTokenOfSeveralStoresIsAdvancedStoreByStore() throws {
+        let first = DefaultHistoryToken(["a": 3, "b": 9], marks: ["a": 30, "b": 90])
+        let second = DefaultHistoryToken(["a": 5, "b": 2, "c": 1], marks: ["a": 50])
+        let merged = first.advanced(by: second)
+        #expect(merged.tokenValue == ["a": 5, "b": 9, "c": 1])
+        #expect(merged.marks == ["a": 50, "b": 90])
+    }
+}

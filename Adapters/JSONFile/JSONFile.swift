@@ -294,15 +294,22 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             try checkUntouched()
             let copy = try SchemaChangeover.keepCopy(
                 of: path, version: catalog.schema.version, in: fileSystem, backUp: backUp)
+            var unused: NewDocument?
             do {
-                let prepared = try prepare(outcome.result)
+                var prepared = try prepare(outcome.result)
+                unused = prepared
                 var changes = outcome.changes
                 changes.commit =
                     changes.commit
                     ?? .init(number: outcome.result.number, timestamp: Date(), mark: HistoryMark.next())
                 try history?.stage(changes, from: outcome.base, to: outcome.result, .migration, isWhole: isWhole)
+                // The switch must need no more space: other stores may have switched before it.
+                try latching { try history?.write(for: prepared.key) }
+                prepared.isInHistory = true
                 return (copy, prepared)
             } catch {
+                unused?.file.discard()
+                history?.takeBack()
                 // Each attempt would leave another copy.
                 SchemaChangeover.removeCopy(copy, in: fileSystem)
                 throw error
@@ -320,7 +327,10 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             } catch {
                 prepared.file.discard()
                 // The file is what it was: each attempt would leave another copy of it.
-                if failure == nil { SchemaChangeover.removeCopy(copy, in: fileSystem) }
+                if failure == nil {
+                    history?.takeBack()
+                    SchemaChangeover.removeCopy(copy, in: fileSystem)
+                }
                 throw error
             }
             failure = "it was brought to another version of the schema"
@@ -329,8 +339,8 @@ final class JSONFile: CommitSink, @unchecked Sendable {
 
     /// Removes what `prepare` has written.
     func discard(_ prepared: NewDocument, copy: String) {
-        history?.abandon()
         prepared.file.discard()
+        history?.takeBack()
         SchemaChangeover.removeCopy(copy, in: fileSystem)
     }
 
@@ -401,6 +411,8 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     struct NewDocument {
         let file: DurableReplacement.Prepared
         let key: DocumentKey
+        /// Whether the history has its frames already.
+        var isInHistory = false
     }
 
     /// Writes the file, and gives it no name yet.
@@ -431,7 +443,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         }
         defer { known.withLock { $0.isReplacing = false } }
         do {
-            try latching { try history?.write(for: prepared.key) }
+            if !prepared.isInHistory { try latching { try history?.write(for: prepared.key) } }
         } catch {
             prepared.file.discard()
             throw error

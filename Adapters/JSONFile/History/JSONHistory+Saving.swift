@@ -44,6 +44,27 @@ extension JSONHistory {
         }
     }
 
+    /// Forgets everything noted, and cuts off what `write` has appended for a file that was not put in place. What cannot be cut off does not
+    /// count.
+    func takeBack() {
+        lock.withLock {
+            staged = []
+            if proposed.take() != nil { cutOff() }
+        }
+    }
+
+    /// Cuts off what does not count.
+    private func cutOff() {
+        guard case .known(let index) = state, let file else { return }
+        if index.header == nil {
+            self.file = nil
+            try? file.close()
+            try? fileSystem.unlink(path)
+        } else if let size = try? file.extent().size, size > index.end {
+            try? file.truncate(to: index.end)
+        }
+    }
+
     /// Appends what was noted, as the history of the file that is about to be put in place. It counts once that is.
     /// - Throws: `FileError`; nothing that counts has changed.
     func write(for key: DocumentKey) throws {
@@ -52,6 +73,7 @@ extension JSONHistory {
             do {
                 try append(for: key, &index)
             } catch {
+                if (error as? FileError)?.outcomeIsUnknown != true { cutOff() }
                 file = nil
                 throw error
             }

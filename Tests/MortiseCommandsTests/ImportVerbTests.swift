@@ -67,6 +67,21 @@ import Testing
         #expect(found.output == "name\nAda\nBjörn\nChloé\n")
     }
 
+    /// Every kind of value, with commas, quotation marks and line ends; nil and empty texts differ.
+    @Test func valuesOfACSVFileKeepTheirKinds() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 30)
+        let file = folder.path("trips.csv")
+        _ = try run("export", store, file, "--entity", "Trip", "--where", "guide is nil and partner is nil")
+        let columns = "name,destination,price,startDate,isPublic,rating,seats,code,cover,link,note,ticket,tags"
+        _ = try run("import", folder.storeURL("copy.log"), file, "--entity", "Trip", "--schema", store)
+        let before = try run(
+            "fetch", store, "Trip", "--where", "guide is nil and partner is nil", "--select", columns, "--format",
+            "json")
+        let after = try run("fetch", folder.storeURL("copy.log"), "Trip", "--select", columns, "--format", "json")
+        #expect(before.output == after.output)
+    }
+
     @Test func linesThatAreNoRecordsAreNamedAndKeptApart() throws {
         let folder = try ToolFolder()
         let store = try folder.trips("trips.log", 2)
@@ -104,6 +119,23 @@ import Testing
         #expect(Set(kept) == Set(lines[1...11]))
         let guides = try run("fetch", store, "Guide", "--select", "name", "--format", "csv").output
         #expect(guides.hasSuffix("Dora\nGreta\n"), "\(guides)")
+    }
+
+    @Test(arguments: ["trips.log", "trips.json"]) func recordsThatTheStoreRefusesAreKeptApart(_ name: String) throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips(name, 30)
+        let file = folder.path("trips.jsonl")
+        _ = try run("export", store, file)
+        // The codes of all trips are taken: neither they nor their stops can come.
+        let imported = try run("import", store, file, status: 78)
+        #expect(imported.output.hasPrefix("imported 5 records"), "\(imported.output)")
+        #expect(
+            imported.errorLines.first?.contains("code: another record has the same value") == true, "\(imported.errors)"
+        )
+        #expect(imported.errorLines.last?.contains("90 of 95 records were rejected") == true, "\(imported.errors)")
+        let count = try run("fetch", store, "Trip", "--count")
+        #expect(count.output == "30\n")
+        #expect(try run("verify", store).output.hasPrefix("sound"))
     }
 
     /// Ended at any batch, the import goes on where it was, and leaves the same as one that was not interrupted.

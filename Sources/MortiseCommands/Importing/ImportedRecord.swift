@@ -135,11 +135,11 @@ struct RecordReading {
     /// The columns of a heading, for one entity.
     /// - Throws: `ToolError.usage` for a name that no property has.
     func columns(_ heading: [String], of entity: String) throws -> [String] {
-        let layout = layouts[entity] ?? RecordLayout.empty(entity)
-        for name in heading where !["$id", "$entity"].contains(name) && layout.slot(named: name) == nil {
+        let known = schema.family(of: entity).sorted().flatMap { layouts[$0]?.slots.map(\.name) ?? [] }
+        for name in heading where !["$id", "$entity"].contains(name) && !known.contains(name) {
             throw ToolError.usage(
                 "\(entity) has no property \"\(name.shown(limit: 100))\""
-                    + Suggestion.text(name, among: layout.slots.map(\.name))
+                    + Suggestion.text(name, among: known)
                     + "; the first line of a CSV file names the properties")
         }
         if let twice = Dictionary(grouping: heading, by: { $0 }).first(where: { $1.count > 1 }) {

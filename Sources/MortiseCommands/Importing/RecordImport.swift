@@ -148,9 +148,7 @@ struct RecordImport {
                 return take(found, batch, leftOut)
             } catch let error as any UniqueViolation {
                 culprits += 1
-                let guilty = error.uniqueViolation.flatMap { violation in
-                    batch.elements.firstIndex { [violation.record, violation.other].contains($0.temporary) }
-                }
+                let guilty = culprit(of: error, in: batch)
                 let count = batch.halvingCount(keys)
                 if let place = guilty ?? (batch.elements.count == 1 ? 0 : nil), culprits < Self.culprits || count == nil
                 {
@@ -160,11 +158,39 @@ struct RecordImport {
                     batch = first.removed(first: count)
                     try save(first)
                     culprits = 0
+                } else if batch.elements.count <= Self.culprits {
+                    // They require each other, and the store does not say which one it refuses.
+                    for element in batch.elements { try refuse(element, "refused by the store: \(error)") }
+                    return
                 } else {
                     throw error
                 }
             }
         }
+    }
+
+    /// The record of a batch that has values of another record; nil if the store does not say which.
+    private func culprit(of error: any UniqueViolation, in batch: ImportBatch) -> Int? {
+        guard let violation = error.uniqueViolation else { return nil }
+        let named = [violation.record, violation.other]
+        if let place = batch.elements.firstIndex(where: { named.contains($0.temporary) }) { return place }
+        func slots(_ entity: String) -> [Int] {
+            violation.properties.compactMap { target.layouts[entity]?.slot(named: $0) }
+        }
+        func text(_ values: [StoredValue]) -> String { values.map { "\($0)" }.joined(separator: "\u{0}") }
+        let own = batch.elements.map { element in text(slots(element.record.entity).map { element.record.values[$0] }) }
+        let isConcerned = batch.elements.map { slots($0.record.entity).count == violation.properties.count }
+        if let version = (target.store as? any VersionedDataStore)?.currentVersion {
+            for record in named {
+                guard let rows = version.rows(ofEntity: record.entityName), let row = rows.row(of: record) else {
+                    continue
+                }
+                let taken = text(slots(record.entityName).map { rows.value(row: row, slot: $0) })
+                if let place = own.indices.first(where: { isConcerned[$0] && own[$0] == taken }) { return place }
+            }
+        }
+        var seen: Set<String> = []
+        return own.indices.first { isConcerned[$0] && !seen.insert(own[$0]).inserted }
     }
 
     private mutating func refuse(_ batch: inout ImportBatch, _ place: Int, _ error: any UniqueViolation) throws {

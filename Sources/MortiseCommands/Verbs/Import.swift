@@ -101,7 +101,11 @@ struct Import: ParsableCommand {
             throw ToolError.usage(
                 "there is no store at \(argument.name); check the path, or pass --schema to make a new one")
         }
-        return try OpenStore(configuration, schema: try SchemaSource(schema).document.schema, name: argument.name)
+        let target = try OpenStore(
+            configuration, schema: try SchemaSource(schema).document.schema, name: argument.name)
+        // From here on it exists, so that an interrupted import can go on in it.
+        try target.store.erase()
+        return target
     }
 
     private func run(_ lines: FileLines, _ target: OpenStore) throws -> (Int, RejectedRecords) {

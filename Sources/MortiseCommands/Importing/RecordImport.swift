@@ -157,6 +157,7 @@ struct RecordImport {
                     var first = batch
                     batch = first.removed(first: count)
                     try save(first)
+                    try refuseIncomplete(&batch)
                     culprits = 0
                 } else if batch.elements.count <= Self.culprits {
                     // They require each other, and the store does not say which one it refuses.
@@ -197,6 +198,11 @@ struct RecordImport {
         let element = batch.remove(at: place)
         let properties = error.uniqueViolation?.properties.joined(separator: ", ") ?? "its values"
         try refuse(element, "\(properties): another record has the same value")
+        try refuseIncomplete(&batch)
+    }
+
+    /// Refuses the records that require one which was refused.
+    private mutating func refuseIncomplete(_ batch: inout ImportBatch) throws {
         for (dependent, property, key) in batch.takeIncomplete(keys) {
             try refuse(dependent, "\(property): the record with the number \(key.shown(limit: 60)) was rejected")
         }

@@ -201,7 +201,8 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             let header = try reader.read { header in
                 try check(header.schema)
                 let made = Catalog(
-                    schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier, external: external)
+                    schema: schema?.keepingNames(of: header.schema) ?? header.schema,
+                    storeIdentifier: header.storeIdentifier, external: external)
                 catalog = made
                 loader = EngineLoader(made)
                 if let schema, header.schema != schema {
@@ -228,7 +229,8 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             guard let loader else {
                 let empty = EngineVersion.empty(
                     Catalog(
-                        schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier, external: external))
+                        schema: schema?.keepingNames(of: header.schema) ?? header.schema,
+                        storeIdentifier: header.storeIdentifier, external: external))
                 return Loaded(version: empty, loss: nil, isUnderOtherSchema: false)
             }
             if let released { try loader.take(released) }

@@ -11,6 +11,8 @@ public protocol EngineDataStore: VersionedDataStore, DataStoreBatching, HealthCh
 extension EngineDataStore {
     /// The identifier that the engine's catalog gives to the store.
     public var identifier: String { engine.catalog.storeIdentifier }
+    /// The names that the engine's schema has kept.
+    public var formerNames: [String: [String]] { engine.catalog.schema.formerNames }
     /// The engine's feed.
     public var changeFeed: ChangeFeed? { engine.feed }
     /// The engine's latest published version. Never blocks.

@@ -12,9 +12,11 @@ extension ByteWriter {
         varint(schema.entities.count)
         for entity in schema.entities {
             text(entity.name)
-            byte((entity.superentity == nil ? 0 : 1) | (entity.isRenamed ? 2 : 0))
+            byte(
+                (entity.superentity == nil ? 0 : 1) | (entity.isRenamed ? 2 : 0) | (entity.formerNames.isEmpty ? 0 : 4))
             if let superentity = entity.superentity { text(superentity) }
             if entity.isRenamed { text(entity.originalName) }
+            if !entity.formerNames.isEmpty { texts(entity.formerNames) }
             varint(entity.properties.count)
             for property in entity.properties {
                 do throws(UnwritableValue) {
@@ -102,9 +104,11 @@ extension ByteReader {
     private mutating func entity() throws(PayloadFault) -> StoredEntity {
         let name = try text()
         let bits = try byte()
-        guard bits < 4 else { throw fault("has an entity with unknown bits") }
+        guard bits < 8 else { throw fault("has an entity with unknown bits") }
         let superentity = bits & 1 != 0 ? try text() : nil
         let originalName = bits & 2 != 0 ? try text() : name
+        let formerNames = bits & 4 != 0 ? try texts() : []
+        guard formerNames.count <= StoredEntity.mostFormerNames else { throw fault("has too many former names") }
         var properties: [StoredProperty] = []
         for _ in 0..<(try count(of: 6)) { properties.append(try property()) }
         var constraints: [[String]] = []
@@ -114,10 +118,11 @@ extension ByteReader {
             let kind: StoredIndex.Kind = try flag() ? .rtree : .binary
             indices.append(StoredIndex(kind: kind, properties: try texts()))
         }
-        return StoredEntity(
+        var entity = StoredEntity(
             name: name, originalName: originalName, superentity: superentity, properties: properties,
-            uniquenessConstraints: constraints,
-            indices: indices)
+            uniquenessConstraints: constraints, indices: indices)
+        entity.formerNames = formerNames
+        return entity
     }
 
     private mutating func property() throws(PayloadFault) -> StoredProperty {

@@ -4,11 +4,10 @@ import MortiseEngine
 /// The records of a store while its log is read.
 ///
 /// Behind a checkpoint they are a version that is brought forward, most of it still in the file. Without one they go into
-/// columns as they come; where the schema changes on the way, they are tables.
+/// columns as they come; where the schema changes on the way, these are brought to the next.
 struct LogRecords {
     // One of them at most; each is taken out while it changes, so that it is not copied.
     private var load: LogLoad?
-    private var tables: ReplayTables?
     private var version: EngineVersion?
     private var replay: VersionReplay?
     let store: String
@@ -22,7 +21,7 @@ struct LogRecords {
 
     /// The schema that was last read; nil before any.
     var schema: StoredSchema? {
-        load?.catalog.schema ?? tables?.catalog.schema ?? version?.catalog.schema ?? replay?.base.catalog.schema
+        load?.catalog.schema ?? version?.catalog.schema ?? replay?.base.catalog.schema
     }
 
     mutating func apply(_ frame: ScannedFrame) throws {
@@ -37,13 +36,9 @@ struct LogRecords {
         if self.schema == nil {
             load = LogLoad(LogCatalog(schema, store: store, external: external))
         } else if schema != self.schema {
-            var migrated = try allTables(upTo: frame.position.transaction)
-            load = nil
-            tables = nil
-            version = nil
-            replay = nil
-            try migrated?.migrate(to: schema)
-            tables = migrated
+            // A schema's frame alone completes no pairs, because earlier programs did not.
+            version = try takeVersion(upTo: frame.position.transaction)?
+                .mapped(to: schema, completingPairs: false).version
         }
     }
 
@@ -53,10 +48,6 @@ struct LogRecords {
             let catalog = current.catalog
             try frame.reading { try $0.transaction(catalog, to: &current) }
             load = current
-        } else if var current = tables.take() {
-            let catalog = current.catalog
-            try frame.reading { try $0.transaction(catalog, to: &current) }
-            tables = current
         } else if var current = replay.take() {
             let catalog = current.catalog
             try frame.reading { reader in
@@ -69,32 +60,28 @@ struct LogRecords {
         }
     }
 
-    /// - Throws: `AppendLogError` of a checkpoint that cannot be read.
-    private func allTables(upTo transaction: UInt64) throws -> ReplayTables? {
-        if let tables { return tables }
-        if let load { return try ReplayTables(try load.finish(transaction)) }
-        if let version { return try ReplayTables(version) }
-        return try replay.map { try ReplayTables(try $0.finish(transaction)) }
+    /// The records after a transaction, of which nothing is left here.
+    /// - Throws: `EngineError.notUnique`; `AppendLogError` of a checkpoint that cannot be read.
+    private mutating func takeVersion(upTo transaction: UInt64) throws -> EngineVersion? {
+        if let load = load.take() { return try load.finish(transaction) }
+        if let replay = replay.take() { return try replay.finish(transaction) }
+        return version.take()
     }
 
     /// The records under a schema of the store's user.
     /// - Throws: `EngineError.schemaMismatch`, `EngineError.notUnique`; `AppendLogError` of a checkpoint.
     func version(_ transaction: UInt64, for schema: StoredSchema) throws -> Converted {
-        if schema == self.schema {
-            if let version, version.number == transaction { return Converted(version: version) }
-            if let load { return Converted(version: try load.finish(transaction)) }
-            if let replay { return Converted(version: try replay.finish(transaction)) }
-        }
-        guard var tables = try allTables(upTo: transaction) else {
+        var records = self
+        guard let found = try records.takeVersion(upTo: transaction) else {
             return Converted(version: .empty(Catalog(schema: schema, storeIdentifier: store, external: external)))
         }
-        if tables.catalog.schema == schema {
-            return Converted(version: try tables.version(transaction, schema: schema))
-        }
-        let (loss, completed) = try tables.open(under: schema)
+        let version =
+            found.number == transaction ? found : found.numbered(transaction, nextSequence: found.nextSequence)
+        if version.catalog.schema == schema { return Converted(version: version) }
+        // The first save records what is completed.
+        let mapped = try version.mapped(to: schema, completingPairs: true)
         return Converted(
-            version: try tables.version(transaction, schema: schema), loss: loss.isEmpty ? nil : loss,
-            completed: completed)
+            version: mapped.version, loss: mapped.loss.isEmpty ? nil : mapped.loss, completed: mapped.completed)
     }
 
     /// The records under a schema of the store's user.

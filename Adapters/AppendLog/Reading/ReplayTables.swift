@@ -51,8 +51,6 @@ struct ReplayTables: TransactionVisitor {
     private(set) var catalog: LogCatalog
     private(set) var nextSequence: UInt64
     private var tables: [Rows]
-    /// How the records came to the schema of the store's user; nil for those that the log has so.
-    private var opened: SchemaMapping?
 
     init(_ catalog: LogCatalog, nextSequence: UInt64 = 1) {
         self.catalog = catalog
@@ -166,33 +164,13 @@ struct ReplayTables: TransactionVisitor {
         }
     }
 
-    /// Goes on under another schema, as its frame in the log says.
+    /// Goes on under another schema, as its frame in the log says: that completes no pairs, because earlier programs did not.
     /// - Throws: `EngineError.schemaMismatch`.
     mutating func migrate(to schema: StoredSchema) throws {
         let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.store)
-        _ = try migrate(to: schema, mapping, completingPairs: false)
-    }
-
-    /// Goes on under the program's schema, with both sides of one-to-one relationships. The first save records what that
-    /// completes: a schema's frame alone completes nothing, because earlier programs did not.
-    /// - Returns: what that schema lacks, and which slots of records were completed.
-    /// - Throws: `EngineError.schemaMismatch`.
-    mutating func open(
-        under schema: StoredSchema
-    ) throws -> (loss: SchemaLoss, completed: [ChangeSet.Update]) {
-        let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.store)
-        let found = try migrate(to: schema, mapping, completingPairs: true)
-        opened = mapping
-        return found
-    }
-
-    private mutating func migrate(
-        to schema: StoredSchema, _ mapping: SchemaMapping, completingPairs: Bool
-    ) throws -> (loss: SchemaLoss, completed: [ChangeSet.Update]) {
         var next = ReplayTables(
             LogCatalog(schema, store: catalog.store, external: catalog.external), nextSequence: nextSequence)
         var released = ReleasedLinks(mapping)
-        var pairs = PairedLinks(mapping)
         var tally = SchemaTally()
         try forEach { entity, sequence, values in
             let name = catalog.names[entity]
@@ -200,9 +178,8 @@ struct ReplayTables: TransactionVisitor {
             guard let number = next.catalog.numbers[mapping.currentName(ofEntity: name)],
                 let mapped = mapping.map(values, ofEntity: name, defaults: next.catalog.layouts[number])
             else { return }
-            let record = IdentifierNamespace(storeIdentifier: catalog.store, entityName: name)[sequence]
-            released.note(values, of: record)
-            if completingPairs { pairs.note(mapped, of: record) }
+            released.note(
+                values, of: IdentifierNamespace(storeIdentifier: catalog.store, entityName: name)[sequence])
             try next.inserted(number, sequence, mapped)
         }
         try released.forEach { record, property, members in
@@ -212,19 +189,8 @@ struct ReplayTables: TransactionVisitor {
             else { return }
             try next.updated(number, sequence, [(slot, members)])
         }
-        var completed: [ChangeSet.Update] = []
-        for (record, property, target) in try pairs.missing() {
-            guard next.contains(record), let sequence = record.sequenceNumber,
-                let number = next.catalog.numbers[record.entityName],
-                let slot = next.catalog.layouts[number].slot(named: property)
-            else { continue }
-            try next.updated(number, sequence, [(slot, .identifier(target))])
-            completed.append(
-                .init(record: record, layout: next.catalog.layouts[number], slots: SlotSet([slot])))
-        }
-        let loss = try mapping.loss(tally)
+        _ = try mapping.loss(tally)
         self = next
-        return (loss, completed)
     }
 
     func forEach(_ body: (Int, UInt64, ContiguousArray<StoredValue>) throws -> Void) rethrows {
@@ -244,18 +210,15 @@ struct ReplayTables: TransactionVisitor {
         nextSequence = min(nextSequence + min(count, EngineVersion.numberLimit), EngineVersion.numberLimit - 1)
     }
 
-    /// The version with these records.
-    /// - Throws: `EngineError.notUnique`, `unfitValue`, `wrongDestination`.
-    func version(_ number: UInt64, schema: StoredSchema) throws -> EngineVersion {
-        func finish() throws -> EngineVersion {
-            try loader(schema).finish(number: number, nextSequence: nextSequence)
-        }
-        return try opened?.completing(finish) ?? finish()
-    }
-
     /// As few of the records as have unique values of others.
     /// - Throws: `EngineError.unfitValue`, `wrongDestination`.
     func duplicates() throws -> [PersistentIdentifier] { try loader(catalog.schema).duplicates() }
+
+    /// The version with these records.
+    /// - Throws: `EngineError.notUnique`, `unfitValue`, `wrongDestination`.
+    func version(_ number: UInt64, schema: StoredSchema) throws -> EngineVersion {
+        try loader(schema).finish(number: number, nextSequence: nextSequence)
+    }
 
     private func loader(_ schema: StoredSchema) throws -> EngineLoader {
         let loader = EngineLoader(

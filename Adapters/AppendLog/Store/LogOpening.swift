@@ -120,7 +120,7 @@ struct LogOpening {
             kept = try Self.cutTornTail(of: file, path: path, at: content.position, bytes: bytes, in: fileSystem)
         }
         external.identify(content.store)
-        let catalog = LogCatalog(schema, store: content.store, external: external)
+        let catalog = LogCatalog(version.catalog.schema, store: content.store, external: external)
         // So is one with default values that the log cannot take.
         if content.schema != schema { _ = try AppendLogError.naming(path) { try catalog.schemaPayload() } }
         let unnamed = external.present()

@@ -48,7 +48,8 @@ struct SchemaReader {
     private mutating func readEntity(_ reader: inout JSONReader) throws -> StoredEntity {
         let start = try start(.object, &reader)
         var members = KnownMembers(
-            ["name", "properties"], optional: ["originalName", "superentity", "unique", "indices"], at: start)
+            ["name", "properties"], optional: ["originalName", "formerNames", "superentity", "unique", "indices"],
+            at: start)
         try reader.beginObject()
         var entity = StoredEntity(name: "", properties: [])
         var originalName: String?
@@ -57,6 +58,17 @@ struct SchemaReader {
             switch key {
             case "name": entity.name = try readName(&reader)
             case "originalName": originalName = try readName(&reader)
+            case "formerNames":
+                try list(&reader) { reader, schema in
+                    let offset = reader.position
+                    entity.formerNames.append(try schema.readName(&reader))
+                    if entity.formerNames.count > StoredEntity.mostFormerNames {
+                        throw DocumentFault(
+                            .invalidWord(
+                                entity.formerNames.last ?? "", expected: "\(StoredEntity.mostFormerNames) names"),
+                            at: offset)
+                    }
+                }
             case "superentity": entity.superentity = try readText(&reader)
             case "properties":
                 try list(&reader) { reader, schema in

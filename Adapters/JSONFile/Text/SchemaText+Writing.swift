@@ -31,6 +31,10 @@ extension SchemaText {
             try writer.punctuation(",\n        \"originalName\": ")
             try writer.string(entity.originalName)
         }
+        if !entity.formerNames.isEmpty {
+            try writer.punctuation(",\n        \"formerNames\": ")
+            try list(entity.formerNames, to: &writer) { try $1.string($0) }
+        }
         if let superentity = entity.superentity {
             try writer.punctuation(",\n        \"superentity\": ")
             try writer.string(superentity)

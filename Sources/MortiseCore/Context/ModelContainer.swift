@@ -113,7 +113,6 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         try givenSchema.checkModels()
         // A copy, because the caller may change the entities of what it has given.
         let givenSchema = givenSchema.numbered(by: migrationPlan).copied
-        schema = givenSchema
         self.migrationPlan = migrationPlan
         var names: Set<String> = []
         var completed: [any DataStoreConfiguration] = []
@@ -146,6 +145,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
                     try Self.open(configuration, migrationPlan, logger, schemaIsUntold: isUntold)
                 })
         }
+        schema = opened.reduce(givenSchema) { $0.knowing($1.underlying.formerNames) }
         storeConfigurations = completed
         stores = opened
         storeIndices = indices
@@ -295,6 +295,9 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             for name in entity.isRenamed ? [entity.name, entity.originalName] : [entity.name] {
                 _ = IdentifierNamespace(storeIdentifier: identifier, entityName: name)
             }
+        }
+        for name in store.formerNames.keys {
+            _ = IdentifierNamespace(storeIdentifier: identifier, entityName: name)
         }
         return TypedConnection(store, configurationName: configuration.name)
     }

@@ -102,15 +102,27 @@ extension MigrationRecordError: CustomStringConvertible, ClassifiedStoreError {
 /// The records of an entity and of those that inherit from it, in the order of insertion, one at a time.
 public struct StoredRecords: Sequence, IteratorProtocol {
     private struct Table {
-        let rows: RowSource
+        var rows: PartedRows
         let layout: RecordLayout
         var row = -1
         var identifier: PersistentIdentifier?
 
         mutating func advance() {
+            identifier = nil
             row += 1
-            while row < rows.endRow, !rows.contains(row: row) { row += 1 }
-            identifier = row < rows.endRow ? rows.identifier(ofRow: row) : nil
+            while row < rows.endRow {
+                let (part, place) = rows.part(around: row)
+                if part.contains(row: place) {
+                    identifier = part.identifier(ofRow: place)
+                    return
+                }
+                row += 1
+            }
+        }
+
+        mutating func record() -> StoredRecord {
+            let (part, place) = rows.part(around: row)
+            return StoredRecord(part, row: place, layout)
         }
     }
 
@@ -122,7 +134,7 @@ public struct StoredRecords: Sequence, IteratorProtocol {
         guard layouts[name] != nil else { throw .unknownEntity(name) }
         for name in schema.subtree(of: name) {
             guard let rows = version.rows(ofEntity: name), let layout = layouts[name] else { continue }
-            var table = Table(rows: rows, layout: layout)
+            var table = Table(rows: PartedRows(rows), layout: layout)
             table.advance()
             tables.append(table)
         }
@@ -141,8 +153,39 @@ public struct StoredRecords: Sequence, IteratorProtocol {
             best = place
         }
         guard let best else { return nil }
-        let record = StoredRecord(tables[best].rows, row: tables[best].row, tables[best].layout)
+        let record = tables[best].record()
         tables[best].advance()
         return record
+    }
+}
+
+/// The rows of an entity, of which one part at a time is kept in memory.
+struct PartedRows {
+    private let whole: RowSource
+    private var current: (rows: RowSource, first: Int)?
+
+    init(_ rows: RowSource) { whole = rows }
+
+    var endRow: Int { whole.endRow }
+
+    /// The part that a row is in, and the row's number there.
+    mutating func part(around row: Int) -> (rows: RowSource, row: Int) {
+        if let current, row >= current.first, row - current.first < current.rows.endRow {
+            return (current.rows, row - current.first)
+        }
+        current = nil
+        let part = whole.part(around: row)
+        current = part
+        return (part.rows, row - part.first)
+    }
+
+    /// Where a record is; looked for at that row first.
+    /// - Returns: nil if the record is missing.
+    mutating func find(_ identifier: PersistentIdentifier, near row: Int) -> (rows: RowSource, row: Int)? {
+        if row < endRow {
+            let (part, place) = part(around: row)
+            if part.contains(row: place), part.identifier(ofRow: place) == identifier { return (part, place) }
+        }
+        return whole.row(of: identifier).map { (whole, $0) }
     }
 }

@@ -111,6 +111,20 @@ public final class Schema: Codable, Hashable, Sendable {
         opensWithoutModels = other.opensWithoutModels
     }
 
+    /// The schema, which knows more names that its entities had.
+    /// - Parameter names: by former name, the entities that had it.
+    /// - Returns: the schema.
+    func knowing(_ names: [String: [String]]) -> Schema {
+        var merged = formerNames
+        for (name, entities) in names {
+            for entity in entities where stored.entity(named: entity) != nil && merged[name]?.contains(entity) != true {
+                merged[name, default: []].append(entity)
+            }
+        }
+        if merged == formerNames { return self }
+        return Schema(self, version: version, isChosen: hasChosenVersion, formerNames: merged)
+    }
+
     /// The same schema with entities of its own, as they were when it was made.
     var copied: Schema { Schema(self, version: version, isChosen: hasChosenVersion) }
 

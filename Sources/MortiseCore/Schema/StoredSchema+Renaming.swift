@@ -52,9 +52,17 @@ extension StoredSchema {
 
 extension StoredSchema {
     /// By name that entities had before, the one that they have.
-    var formerNames: [String: [String]] {
-        Dictionary(
-            entities.filter(\.isRenamed).map { ($0.originalName, [$0.name]) }, uniquingKeysWith: { first, _ in first })
+    package var formerNames: [String: [String]] {
+        var found: [String: [String]] = [:]
+        for entity in entities where entity.isRenamed && found[entity.originalName] == nil {
+            found[entity.originalName] = [entity.name]
+        }
+        for entity in entities {
+            for name in entity.formerNames where name != entity.name && found[name]?.contains(entity.name) != true {
+                found[name, default: []].append(entity.name)
+            }
+        }
+        return found
     }
 
     /// As `formerNames`, with names from all versions before: an entity only says what it was called in the last one. A name may have

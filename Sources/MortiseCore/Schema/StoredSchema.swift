@@ -58,6 +58,9 @@ public struct StoredEntity: Sendable, Codable, Hashable {
     public var name: String
     /// The name under which an earlier version stored the entity; equal to `name` if it was not renamed.
     public var originalName: String
+    /// The names under which versions before that stored the entity. A store keeps them; the schema of a program has none, and so
+    /// they are no part of what makes entities equal.
+    public var formerNames: [String] = []
     /// The entity whose properties this one inherits; nil if it inherits from none.
     public var superentity: String?
     /// The properties that this entity adds, in declaration order.
@@ -82,6 +85,40 @@ public struct StoredEntity: Sendable, Codable, Hashable {
 }
 
 extension StoredEntity {
+    /// Two entities are equal if they have the same names, but for former ones, and the same properties, constraints and indexes.
+    public static func == (lhs: StoredEntity, rhs: StoredEntity) -> Bool {
+        lhs.name == rhs.name && lhs.originalName == rhs.originalName && lhs.superentity == rhs.superentity
+            && lhs.properties == rhs.properties && lhs.uniquenessConstraints == rhs.uniquenessConstraints
+            && lhs.indices == rhs.indices
+    }
+
+    /// Consistent with `==`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(originalName)
+        hasher.combine(superentity)
+        hasher.combine(properties)
+        hasher.combine(uniquenessConstraints)
+        hasher.combine(indices)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case name, originalName, superentity, properties, uniquenessConstraints, indices, formerNames
+    }
+
+    /// Encodes an entity, without former names if it has none.
+    /// - Throws: `EncodingError`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(originalName, forKey: .originalName)
+        try container.encodeIfPresent(superentity, forKey: .superentity)
+        try container.encode(properties, forKey: .properties)
+        try container.encode(uniquenessConstraints, forKey: .uniquenessConstraints)
+        try container.encode(indices, forKey: .indices)
+        if !formerNames.isEmpty { try container.encode(formerNames, forKey: .formerNames) }
+    }
+
     /// Decodes an entity; one that was encoded before entities had original names was not renamed.
     /// - Throws: `DecodingError`.
     public init(from decoder: any Decoder) throws {
@@ -93,6 +130,35 @@ extension StoredEntity {
             properties: try container.decode([StoredProperty].self, forKey: .properties),
             uniquenessConstraints: try container.decode([[String]].self, forKey: .uniquenessConstraints),
             indices: try container.decode([StoredIndex].self, forKey: .indices))
+        formerNames = try container.decodeIfPresent([String].self, forKey: .formerNames) ?? []
+    }
+
+    /// How many former names a store keeps of an entity, the latest ones.
+    public static let mostFormerNames = 1_024
+}
+
+extension StoredSchema {
+    /// The schema with the names that its entities had in an older one, and before: what a store keeps, so that an identifier of
+    /// any version leads to its record.
+    /// - Parameter old: the schema that the store's records come from, with the former names that the store has kept so far.
+    /// - Returns: this schema, which is equal to it.
+    public func keepingNames(of old: StoredSchema) -> StoredSchema {
+        let origins = entityOrigins(in: old)
+        let isNamed = old.entities.contains { $0.isRenamed || !$0.formerNames.isEmpty }
+        guard isNamed || origins.contains(where: { $0.key != $0.value }) else { return self }
+        let known = Dictionary(old.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var result = self
+        result.entities = entities.map { entity in
+            guard let origin = origins[entity.name].flatMap({ known[$0] }) else { return entity }
+            var entity = entity
+            var seen: Set<String> = [entity.name, entity.originalName]
+            let names = [origin.name, origin.originalName] + origin.formerNames + entity.formerNames
+            entity.formerNames = Array(names.filter { seen.insert($0).inserted }.prefix(StoredEntity.mostFormerNames))
+            return entity
+        }
+        // Nothing that follows from a schema follows from these.
+        result.derived = derived
+        return result
     }
 }
 

@@ -42,6 +42,14 @@ final class Chunk: @unchecked Sendable {
         heap = ChunkHeap.none
     }
 
+    /// As `init(forms:capacity:owner:)`, with the longer values of another chunk, of which no bytes are added here to its heap.
+    convenience init(forms: [ColumnForm], heapOf other: Chunk, owner: UInt64) {
+        self.init(forms: forms, capacity: other.capacity, owner: owner)
+        heap = ChunkHeap(reading: other.heap, other.heapCount)
+        heapCount = other.heapCount
+        heapGarbage = other.heapGarbage
+    }
+
     /// A copy with its own fixed region. The heap stays shared: it only grows, after what either knows of.
     init(copying other: Chunk, owner: UInt64) {
         self.owner = owner
@@ -253,12 +261,22 @@ final class Chunk: @unchecked Sendable {
 final class ChunkHeap: @unchecked Sendable {
     static let none = ChunkHeap(capacity: 0)
     private let memory: UnsafeMutableRawPointer
+    /// The heap that the bytes are in; nil if they are this one's.
+    private let base: ChunkHeap?
     let capacity: Int
     var start: UnsafeRawPointer { UnsafeRawPointer(memory) }
 
     private init(capacity: Int) {
         self.capacity = capacity
+        base = nil
         memory = .allocate(byteCount: max(capacity, 1), alignment: 8)
+    }
+
+    /// The first bytes of a heap, without room for more.
+    init(reading other: ChunkHeap, _ count: Int) {
+        base = other
+        capacity = count
+        memory = other.memory
     }
 
     convenience init(_ bytes: UnsafeRawBufferPointer) {
@@ -271,7 +289,7 @@ final class ChunkHeap: @unchecked Sendable {
         memory.copyMemory(from: other.memory, byteCount: count)
     }
 
-    deinit { memory.deallocate() }
+    deinit { if base == nil { memory.deallocate() } }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         guard let start = bytes.baseAddress else { return }

@@ -63,6 +63,12 @@ struct StringDictionary: Sendable {
         return true
     }
 
+    /// The same strings under the same numbers, in a dictionary that another writer may add to. They are copied when one is needed.
+    var copy: StringDictionary {
+        if count == 0 { return StringDictionary() }
+        return StringDictionary(count: count) { [self] in (0..<count).map { self[$0] } }
+    }
+
     /// The number of a string, a new one if it has none; nil if the dictionary is full. For the writer.
     mutating func add(_ string: String) -> Int? {
         var string = string

@@ -121,6 +121,13 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         return first + offset
     }
 
+    public override func part(around row: Int) -> (rows: RowSource, first: Int) {
+        guard isRow(row) else { return (self, 0) }
+        let number = row >> (Chunk.shift + ChunkGroup.shift)
+        // What cannot be read is told where it is read next.
+        return (try? part(number)).map { ($0, number << (Chunk.shift + ChunkGroup.shift)) } ?? (self, 0)
+    }
+
     public override func rowsThatMayDiffer(from older: RowSource) -> [Range<Int>]? {
         guard let older = older as? TableVersion, older.plan === plan, older.groups.count <= groups.count else {
             return nil

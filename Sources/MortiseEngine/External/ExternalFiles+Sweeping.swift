@@ -217,11 +217,7 @@ extension TableVersion {
                 let first = (number << ChunkGroup.shift + index) << Chunk.shift
                 let count = min(Chunk.capacity, endRow - first)
                 if count <= 0 { continue }
-                let chunk: Chunk
-                switch cell {
-                case .chunk(let known): chunk = known
-                case .packed(let packed): chunk = try packed.read()
-                }
+                let chunk = try cell.read()
                 let place = chunk.place
                 for slot in slots {
                     let entry = place.entry(slot)

@@ -69,11 +69,16 @@ public final class EngineMigration: StoreMigration {
     /// The schema that the store holds.
     public let storedSchema: StoredSchema
     private let name: String
-    private let initial: EngineVersion
+    /// The number of the stored version.
+    private let initialNumber: UInt64
+    private let external: ExternalFiles?
     /// The records as they are to be, under the last schema so far.
     private var engine: Engine
-    /// What the steps so far lead to: the records without the changes since the last schema.
+    /// What the steps so far lead to: the records without the changes since the last schema. It shares nothing with the engine's that
+    /// is read later.
     private var base: EngineVersion
+    /// Whether the engine's records are others than those of the base also if nothing was changed.
+    private var isCompleted = false
     private var losses: [SchemaLoss] = []
     private let origin = ChangeSet.Commit(
         number: 0, timestamp: Date(), process: Engine.process, bundle: Engine.bundle, mark: HistoryMark.next())
@@ -113,10 +118,12 @@ public final class EngineMigration: StoreMigration {
         self.name = name
         self.adapter = adapter
         self.isPreview = isPreview
-        initial = version
-        base = version
-        engine = Engine(version)
-        files = version.catalog.external?.writtenNames ?? []
+        initialNumber = version.number
+        external = version.catalog.external
+        // What is read here goes with it, and not with the store that it is the version of.
+        base = version.unread()
+        engine = Engine(version.unread())
+        files = external?.writtenNames ?? []
     }
 
     deinit { abandon() }
@@ -124,7 +131,7 @@ public final class EngineMigration: StoreMigration {
     /// The records as they are now, to read from.
     public func frozen(under schema: Schema) throws -> any VersionedDataStore {
         // Its engine writes nothing: a version has one that follows it at most.
-        MigrationStore(Engine(engine.version), schema, name: name, allowsSave: false)
+        MigrationStore(Engine(engine.version.unread()), schema, name: name, allowsSave: false)
     }
 
     /// The records as they are to be.
@@ -138,14 +145,17 @@ public final class EngineMigration: StoreMigration {
     ///   changes that it cannot write.
     public func adapt(to schema: StoredSchema, converting converted: [String: Set<String>]) throws -> SchemaLoss {
         try noteChanges()
-        let (next, loss, hasPairs) = try base.mapped(
-            to: schema, writingExternal: !isPreview, completingPairs: true, advance)
+        let mapped = try base.mapped(to: schema, writingExternal: !isPreview, completingPairs: true, advance)
+        let loss = mapped.loss
         // Who replays the steps completes nothing: what was completed counts as changed.
+        isCompleted = mapped.hasPairs
         base =
-            hasPairs
-            ? try base.mapped(to: schema, writingExternal: !isPreview, completingPairs: false).version : next
-        engine = Engine(next)
-        try adapter?.note(.schema(schema))
+            isCompleted
+            ? try base.mapped(to: schema, writingExternal: !isPreview, completingPairs: false).version
+            : mapped.version.unread()
+        engine = Engine(mapped.version)
+        // With the names that are kept.
+        try adapter?.note(.schema(mapped.version.catalog.schema))
         let lost = SchemaLoss(
             stored: loss.stored, opened: loss.opened, entities: loss.entities,
             properties: loss.properties.filter { converted[$0.entity]?.contains($0.name) != true })
@@ -162,17 +172,21 @@ public final class EngineMigration: StoreMigration {
     /// Makes a step of what was changed since the last schema.
     private func noteChanges() throws {
         let current = engine.version
-        if current === base { return }
+        if isUnchanged(current) { return }
         let changes = try changes(to: current)
         if !changes.isEmpty { try adapter?.note(.changes(changes, from: base, to: current)) }
         base = current
+        isCompleted = false
     }
 
+    /// Each save gives the next number.
+    private func isUnchanged(_ current: EngineVersion) -> Bool { !isCompleted && current.number == base.number }
+
     private func changes(to version: EngineVersion) throws -> ChangeSet {
-        var changes = version === base ? ChangeSet() : try base.netChanges(to: version)
+        var changes = isUnchanged(version) ? ChangeSet() : try base.netChanges(to: version)
         changes.author = MigrationAuthor.name
         changes.commit = origin
-        changes.commit?.number = initial.number + 1
+        changes.commit?.number = initialNumber + 1
         return changes
     }
 
@@ -183,7 +197,7 @@ public final class EngineMigration: StoreMigration {
         let last = engine.version
         let changes = try changes(to: last)
         let outcome = Outcome(
-            changes: changes, base: base, result: last.numbered(initial.number + 1, nextSequence: last.nextSequence),
+            changes: changes, base: base, result: last.numbered(initialNumber + 1, nextSequence: last.nextSequence),
             loss: loss(under: last.catalog.schema.version), keepsCopy: keepsCopy, mostCopies: most)
         prepared = try adapter.prepare(outcome)
     }
@@ -214,7 +228,7 @@ public final class EngineMigration: StoreMigration {
         self.adapter = nil
         prepared?.discard()
         prepared = nil
-        if !isPreview, !mayNameFiles, let external = initial.catalog.external {
+        if !isPreview, !mayNameFiles, let external {
             external.abandon(Array(external.writtenNames.subtracting(files)))
         }
         adapter.release()

@@ -1,22 +1,49 @@
-import MortiseCore
+public import MortiseCore
 
 extension EngineVersion {
+    /// The records of a version under another schema.
+    public struct Mapped {
+        /// The records, with the number of the version that they come from.
+        public let version: EngineVersion
+        /// What the schema does not take.
+        public let loss: SchemaLoss
+        /// Whether one-to-one relationships are new.
+        public let hasPairs: Bool
+        /// The slots that were completed because of that, by record.
+        public let completed: [ChangeSet.Update]
+    }
+
     /// The records under another schema, as a lightweight stage brings them there. Numbers and the order of insertion stay.
+    ///
+    /// Where no record has to be made anew, its chunks are those of this version, each brought to the schema when it is first touched.
     /// - Parameters:
     ///   - schema: the schema to come to.
     ///   - writesExternal: whether later changes may write files.
     ///   - completesPairs: whether both sides of one-to-one relationships that are new get values.
     ///   - advance: is told how many records come next; what it throws ends the mapping.
-    /// - Returns: the version, with the number of this one, and what the schema does not take.
+    /// - Returns: the version, and what the schema does not take.
     /// - Throws: `EngineError.schemaMismatch`, `.notUnique`, `.sameDefault`; why a record cannot be read.
-    func mapped(
-        to schema: StoredSchema, writingExternal writesExternal: Bool, completingPairs completesPairs: Bool,
+    package func mapped(
+        to schema: StoredSchema, writingExternal writesExternal: Bool = true, completingPairs completesPairs: Bool,
         _ advance: (_ records: Int) throws -> Void = { _ in }
-    ) throws -> (version: EngineVersion, loss: SchemaLoss, hasPairs: Bool) {
+    ) throws -> Mapped {
+        let schema = schema.keepingNames(of: catalog.schema)
         let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.storeIdentifier)
         let target = Catalog(
             schema: schema, storeIdentifier: catalog.storeIdentifier, external: catalog.external,
             writesExternal: writesExternal)
+        var tally = SchemaTally()
+        if let taken = try mapping.completing({ try self.taken(to: target, mapping, &tally, advance) }) {
+            return Mapped(version: taken, loss: try mapping.loss(tally), hasPairs: false, completed: [])
+        }
+        return try remade(in: target, mapping, completingPairs: completesPairs, advance)
+    }
+
+    /// Makes each record anew, and lets go of what is read for that.
+    func remade(
+        in target: Catalog, _ mapping: SchemaMapping, completingPairs completesPairs: Bool,
+        _ advance: (_ records: Int) throws -> Void = { _ in }
+    ) throws -> Mapped {
         let loader = EngineLoader(target)
         var released = ReleasedLinks(mapping)
         var pairs = PairedLinks(mapping)
@@ -24,38 +51,57 @@ extension EngineVersion {
         for entity in catalog.schema.entities.map(\.name) {
             guard let table = tables[entity] else { continue }
             let slots = table.layout.slots
-            var left = table.count
-            for (place, row) in (0..<table.endRow).lazy.filter(table.contains(row:)).enumerated() {
-                if place % 1_024 == 0 {
-                    try advance(min(1_024, left))
-                    left -= min(1_024, left)
+            let current = mapping.currentName(ofEntity: entity)
+            var (place, left) = (0, table.count)
+            try forEachPart(of: table) { part in
+                for row in 0..<part.endRow where part.contains(row: row) {
+                    if place % 1_024 == 0 {
+                        try advance(min(1_024, left))
+                        left -= min(1_024, left)
+                    }
+                    place += 1
+                    let values = ContiguousArray(
+                        slots.indices.map { slot in
+                            slots[slot].role == .toManyDerived ? .null : part.storedForm(row: row, slot: slot)
+                        })
+                    mapping.count(values, ofEntity: entity, in: &tally)
+                    guard let layout = target.layouts[current],
+                        let mapped = mapping.map(values, ofEntity: entity, defaults: layout)
+                    else { continue }
+                    let record = part.identifier(ofRow: row)
+                    released.note(values, of: record)
+                    if completesPairs { pairs.note(mapped, of: record) }
+                    try loader.append(entity: current, sequence: part.sequence(ofRow: row), mapped)
                 }
-                let values = ContiguousArray(
-                    slots.indices.map { slot in
-                        slots[slot].role == .toManyDerived ? .null : table.storedForm(row: row, slot: slot)
-                    })
-                mapping.count(values, ofEntity: entity, in: &tally)
-                let current = mapping.currentName(ofEntity: entity)
-                guard let layout = target.layouts[current],
-                    let mapped = mapping.map(values, ofEntity: entity, defaults: layout)
-                else { continue }
-                let record = table.identifier(ofRow: row)
-                released.note(values, of: record)
-                if completesPairs { pairs.note(mapped, of: record) }
-                try loader.append(entity: current, sequence: table.sequence(ofRow: row), mapped)
             }
         }
         // What could not be read looks like nothing.
         try check()
         try loader.take(released)
-        if completesPairs { try loader.complete(pairs) }
+        let completed = completesPairs ? try loader.complete(pairs) : []
         let loss = try mapping.loss(tally)
         let version = try mapping.completing { try loader.finish(number: number, nextSequence: nextSequence) }
-        return (version, loss, !mapping.pairs.isEmpty)
+        return Mapped(version: version, loss: loss, hasPairs: !mapping.pairs.isEmpty, completed: completed)
+    }
+
+    /// Calls the body with parts of a table of this version, one after the other.
+    private func forEachPart(of table: TableVersion, _ body: (TableVersion) throws -> Void) throws {
+        do {
+            try table.forEachPart { _, part in try body(part) }
+        } catch let fault as PackedFault {
+            throw packed?.explained(fault) ?? fault
+        }
+    }
+
+    /// The same version, of which nothing is in memory that can be read again: what is read of the one, the other does not keep.
+    package func unread() -> EngineVersion {
+        EngineVersion(
+            number: number, nextSequence: nextSequence, tables: tables.mapValues { $0.unread() }, catalog: catalog,
+            packed: packed)
     }
 
     /// The same records under another number.
-    func numbered(_ number: UInt64, nextSequence: UInt64) -> EngineVersion {
+    package func numbered(_ number: UInt64, nextSequence: UInt64) -> EngineVersion {
         EngineVersion(
             number: number, nextSequence: nextSequence, tables: tables, catalog: catalog, packed: packed)
     }

@@ -1,16 +1,47 @@
 import MortiseCore
 import Synchronization
 
-/// A place for a chunk in a group: the chunk, or one that is still in the file that its version was packed into.
-enum ChunkCell {
+/// A place for a chunk in a group: the chunk, one that is still in the file that its version was packed into, or one that is still
+/// under another schema.
+enum ChunkCell: Sendable {
     case chunk(Chunk)
     case packed(PackedChunk)
+    case mapped(MappedChunk)
 
     /// The chunk, read now if it was not before.
     var chunk: Chunk {
         switch self {
         case .chunk(let chunk): chunk
         case .packed(let packed): packed.chunk
+        case .mapped(let mapped): mapped.chunk
+        }
+    }
+
+    /// A cell for the same rows that keeps nothing of what was read or made for this one, as far as it can be read or made again: a
+    /// writer may have added rows to the chunk.
+    func unread(rows: Int) -> ChunkCell {
+        switch self {
+        case .packed(let packed) where packed.place.rows >= rows: .packed(packed.unread)
+        case .mapped(let mapped) where mapped.rows >= rows: mapped.unread
+        default: self
+        }
+    }
+
+    /// The chunk, which the cell does not keep if it had to be read or made.
+    func read() throws -> Chunk {
+        switch self {
+        case .chunk(let chunk): chunk
+        case .packed(let packed): try packed.read()
+        case .mapped(let mapped): try mapped.read()
+        }
+    }
+
+    /// As `chunk`, for who keeps it in place of the cell.
+    func take() -> Chunk {
+        switch self {
+        case .chunk(let chunk): chunk
+        case .packed(let packed): packed.take()
+        case .mapped(let mapped): mapped.take()
         }
     }
 
@@ -19,6 +50,7 @@ enum ChunkCell {
         switch self {
         case .chunk(let chunk): ObjectIdentifier(chunk)
         case .packed(let packed): ObjectIdentifier(packed)
+        case .mapped(let mapped): ObjectIdentifier(mapped)
         }
     }
 
@@ -26,6 +58,7 @@ enum ChunkCell {
         switch self {
         case .chunk(let chunk): chunk.place.sequence(0)
         case .packed(let packed): packed.place.first
+        case .mapped(let mapped): mapped.firstSequence
         }
     }
 }
@@ -109,15 +142,24 @@ final class PackedChunk: Sendable {
     var chunk: Chunk {
         loaded.withLock { loaded in
             if let loaded { return loaded }
-            let chunk: Chunk
-            do {
-                chunk = try readFromFile(isKept: true)
-            } catch {
-                rules.file.note(error)
-                chunk = blank()
-            }
+            let chunk = readOrBlank()
             loaded = chunk
             return chunk
+        }
+    }
+
+    /// The same place, of which nothing was read.
+    var unread: PackedChunk { PackedChunk(place, rules) }
+
+    /// As `chunk`, for who keeps it: it is not kept here.
+    func take() -> Chunk { loaded.withLock { $0 } ?? readOrBlank() }
+
+    private func readOrBlank() -> Chunk {
+        do {
+            return try readFromFile(isKept: true)
+        } catch {
+            rules.file.note(error)
+            return blank()
         }
     }
 

@@ -81,11 +81,7 @@ public struct VersionPacker {
     }
 
     private mutating func pack(_ cell: ChunkCell, _ rows: Int, _ plan: TablePlan) throws -> PackedTable.Chunk {
-        let chunk: Chunk =
-            switch cell {
-            case .chunk(let chunk): chunk
-            case .packed(let packed): try packed.read()
-            }
+        let chunk = try cell.read()
         // A place does not hold its chunk, and one that was read for this is held by nobody else.
         return try withExtendedLifetime(chunk) {
             if !hasReferences { hasReferences = chunk.place.hasReferences(rows, plan.columns) }

@@ -191,13 +191,19 @@ public struct PairedLinks {
 
 extension EngineLoader {
     /// Completes the pairs of the records that were loaded.
+    /// - Returns: what was completed.
     /// - Throws: `EngineError.schemaMismatch` where several records claim one partner; `wrongDestination`.
-    public func complete(_ pairs: PairedLinks) throws {
+    @discardableResult
+    public func complete(_ pairs: PairedLinks) throws -> [ChangeSet.Update] {
+        var completed: [ChangeSet.Update] = []
         for (record, property, target) in try pairs.missing() {
             guard let entity = catalog.numbers[record.entityName], let sequence = record.sequenceNumber,
                 let slot = catalog.layouts[record.entityName]?.slot(named: property)
             else { continue }
             try update(entity: entity, sequence: sequence, [(slot, .identifier(target))])
+            completed.append(
+                .init(record: record, layout: catalog.plans[entity].layout, slots: SlotSet([slot])))
         }
+        return completed
     }
 }

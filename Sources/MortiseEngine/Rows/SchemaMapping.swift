@@ -26,7 +26,7 @@ public struct SchemaMapping: Sendable {
         case value(StoredValue)
     }
 
-    private struct Entity: Sendable {
+    struct Entity: Sendable {
         let sources: [Source]
         /// The old slots that hold values and that no new property comes from.
         let dropped: [Int]
@@ -40,8 +40,9 @@ public struct SchemaMapping: Sendable {
     /// By name of an old entity, its new name, where that is another. One that is dropped and whose name a new one takes has a name
     /// that no schema has.
     let names: [String: String]
-    private let entities: [String: Entity]
-    private let oldLayouts: [String: RecordLayout]
+    /// By name in the new schema.
+    let entities: [String: Entity]
+    let oldLayouts: [String: RecordLayout]
     private let versions: (stored: Schema.Version, opened: Schema.Version)
     let store: String
     /// The entities that the new schema lacks.
@@ -315,13 +316,13 @@ public struct SchemaMapping: Sendable {
 /// What one schema holds and another does not take, counted while records are read.
 package struct SchemaTally: Sendable {
     /// By entity.
-    fileprivate var records: [String: Int] = [:]
+    var records: [String: Int] = [:]
     /// By entity and slot.
-    fileprivate var values: [String: [Int: Int]] = [:]
+    var values: [String: [Int: Int]] = [:]
     /// By entity and slot of the new schema: records without a value that they need.
-    fileprivate var missing: [String: [Int: Int]] = [:]
+    var missing: [String: [Int: Int]] = [:]
     /// Of required references that would have no target.
-    fileprivate var broken: [String: [Int: Int]] = [:]
+    var broken: [String: [Int: Int]] = [:]
 
     package init() {}
 }

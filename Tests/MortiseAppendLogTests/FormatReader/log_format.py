@@ -61,9 +61,10 @@ class Schema:
                 if "to" in p: p["targets"] = self.targets(p["to"])
     def entity(self, r):
         e = dict(name=r.text(), bits=r.number(1))
-        r.check(e["bits"] < 4, "bits of an entity")
+        r.check(e["bits"] < 8, "bits of an entity")
         e["parent"] = r.text() if e["bits"] & 1 else None
         e["original"] = r.text() if e["bits"] & 2 else e["name"]
+        e["former"] = r.list(r.text) if e["bits"] & 4 else []
         return dict(e, properties=r.list(lambda: self.property(r)),
                     unique=r.list(lambda: r.list(r.text)), indices=r.list(lambda: self.index(r)))
     def index(self, r):

@@ -59,8 +59,8 @@ struct TransformRun {
         var refused = [[PersistentIdentifier]](repeating: [], count: properties.count)
         var counts = [Int](repeating: 0, count: properties.count)
         for entity in schema.entities {
-            guard let layout = layouts[entity.name], let rows = working.currentVersion.rows(ofEntity: entity.name),
-                let oldRows = old.rows(ofEntity: names[entity.name] ?? entity.name),
+            guard let layout = layouts[entity.name], let table = working.currentVersion.rows(ofEntity: entity.name),
+                let oldTable = old.rows(ofEntity: names[entity.name] ?? entity.name),
                 let oldLayout = oldLayouts[names[entity.name] ?? entity.name]
             else { continue }
             let due = properties.enumerated().compactMap { place, property -> (Int, CompiledMapping.Property, Int)? in
@@ -73,14 +73,18 @@ struct TransformRun {
             }
             if due.isEmpty { continue }
             var batch = Batch(layout, working)
-            var left = rows.count
-            for (place, row) in (0..<rows.endRow).lazy.filter(rows.contains(row:)).enumerated() {
+            var (place, left) = (0, table.count)
+            var (parts, oldParts) = (PartedRows(table), PartedRows(oldTable))
+            for number in 0..<table.endRow {
+                let (rows, row) = parts.part(around: number)
+                guard rows.contains(row: row) else { continue }
                 if place % TransformRun.batchSize == 0 {
                     try advance(min(TransformRun.batchSize, left))
                     left -= min(TransformRun.batchSize, left)
                 }
+                place += 1
                 let identifier = rows.identifier(ofRow: row)
-                guard let oldRow = oldRows.row(of: identifier.renamed(names)) else { continue }
+                guard let (oldRows, oldRow) = oldParts.find(identifier.renamed(names), near: number) else { continue }
                 let record = StoredRecord(oldRows, row: oldRow, oldLayout)
                 var values = ContiguousArray<StoredValue>(repeating: .null, count: layout.slots.count)
                 var changed = SlotSet()

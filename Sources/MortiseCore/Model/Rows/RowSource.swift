@@ -36,6 +36,10 @@ open class RowSource: @unchecked Sendable {
     /// A cheap stand-in for the value: identical for identical values of one store, found without reading a file. Opaque
     /// to callers; use it for comparisons only.
     open func storedForm(row: Int, slot: Int) -> StoredValue { value(row: row, slot: slot) }
+    /// The rows around an existing one as a source of their own, for a caller that goes through many rows and looks at each once: what
+    /// has to be read for them is let go of with it. The default is this source.
+    /// - Returns: the source, and the row here that is its row 0.
+    open func part(around row: Int) -> (rows: RowSource, first: Int) { (self, 0) }
     /// Like `data(row:slot:)`, but nil for external data; reads no file.
     open func inlineData(row: Int, slot: Int) -> Data? { data(row: row, slot: slot) }
 

@@ -110,6 +110,9 @@ public protocol DataStore: AnyObject {
     /// What the first save drops or, in a store open for reading only, what is not shown, because the schema lacks it; nil,
     /// which is the default, if nothing. The container logs it as a warning.
     var schemaLoss: SchemaLoss? { get }
+    /// By name that entities had in earlier versions of the store's data, the entities of its schema that had it: identifiers with such a
+    /// name lead to their records. Empty by default; what the schema itself says of original names need not be there.
+    var formerNames: [String: [String]] { get }
     /// Sends every event of this store from now on to a handler, which replaces the previous one. A container installs one
     /// that logs compactions. The default sends nothing.
     ///
@@ -196,6 +199,8 @@ extension DataStore {
     public var recoveryDescription: String? { nil }
     /// Nil: nothing is lost.
     public var schemaLoss: SchemaLoss? { nil }
+    /// None.
+    public var formerNames: [String: [String]] { [:] }
     /// Sends nothing.
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {}
     /// Nil: the store keeps no history.

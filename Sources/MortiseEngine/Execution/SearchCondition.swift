@@ -141,8 +141,8 @@ enum SearchCondition {
             if values.count == elements.count { found.append(SlotCondition(property.slot, .oneOf(values))) }
         case .contains(
             .range(.constant(let lower), .constant(let upper), let isClosed), .property(.variable(0), let property)):
-            found.append(SlotCondition(property.slot, .lower(.init(value: lower, isIncluded: true))))
-            found.append(SlotCondition(property.slot, .upper(.init(value: upper, isIncluded: isClosed))))
+            add(.greaterOrEqual, lower, property.slot, &found)
+            add(isClosed ? .lessOrEqual : .less, upper, property.slot, &found)
         case .startsWith(.property(.variable(0), let property), .constant(.string(let start))) where !start.isEmpty:
             found.append(SlotCondition(property.slot, .beginning(start)))
         default: break

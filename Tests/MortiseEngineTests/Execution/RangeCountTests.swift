@@ -143,6 +143,24 @@ import Testing
         #expect(try fixture.check([group], isFamily: true))
     }
 
+    /// No date lies before or after one that is not a number: a range with such a bound was searched as if only dates that are no number
+    /// were in it.
+    @Test func aBoundThatIsNoNumberLimitsNothing() throws {
+        let fixture = try Fixture(2)
+        let group = QueryExpression.compare(.equal, fixture.property("group"), .constant(.integer(1)))
+        let own = fixture.property("must_date")
+        func date(_ seconds: Double) -> QueryExpression {
+            .constant(.date(Date(timeIntervalSinceReferenceDate: seconds)))
+        }
+        for (low, high) in [(Double.nan, Double.nan), (.nan, 3), (-4, .nan)] {
+            for isClosed in [false, true] {
+                let range = QueryExpression.contains(.range(date(low), date(high), isClosed: isClosed), own)
+                _ = try fixture.check([range], isFamily: isClosed)
+                _ = try fixture.check([group, range], isFamily: !isClosed)
+            }
+        }
+    }
+
     /// Dates that are not a number fulfil `>=` and `<=`, but neither `<` nor `>`: a count between two dates took them in if one of
     /// the two bounds did.
     @Test(arguments: 0..<3 as Range<UInt64>) func datesThatAreNoNumberCountWhereBothBoundsHold(number: UInt64) throws {

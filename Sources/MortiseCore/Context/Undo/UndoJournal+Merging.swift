@@ -13,7 +13,8 @@ extension UndoJournal {
     /// The entries of a step without those that came to nothing, with the values that the models have now. `start` is
     /// where those begin that have come to a step that was closed before: what they do not touch stays as it was then.
     func mergedEntries(of record: UndoRecord, from start: Int = 0) -> [UndoEntry] {
-        let (passing, staying) = start == 0 ? lives(in: record) : ([], [])
+        var (passing, staying, gone) = lives(in: record)
+        if start > 0 { (passing, staying) = ([], []) }
         var first: Set<Place> = []
         var touched: Set<Place> = []
         if start > 0 {
@@ -23,8 +24,13 @@ extension UndoJournal {
         }
         // For each member the entry that says what it was before; nil if it is that again.
         var memberships: [Membership: (entry: Int, isAdded: Bool)] = [:]
+        var kept: Set<Int> = []
         for (place, entry) in record.entries.enumerated() {
             guard let (list, member, isAdded) = membership(in: entry) else { continue }
+            if gone.contains(list.model) {
+                kept.insert(place)
+                continue
+            }
             let key = Membership(list: list, member: ObjectIdentifier(member))
             if let known = memberships[key], known.isAdded != isAdded {
                 memberships[key] = nil
@@ -32,7 +38,7 @@ extension UndoJournal {
                 memberships[key] = (place, isAdded)
             }
         }
-        let kept = Set(memberships.values.map(\.entry))
+        kept.formUnion(memberships.values.map(\.entry))
         // To these lists members come back, each to its place.
         let shrunk = Set(memberships.lazy.filter { !$0.value.isAdded }.map(\.key.list))
         var merged: [UndoEntry] = []
@@ -48,7 +54,8 @@ extension UndoJournal {
                     continue
                 }
                 let new = entry.model._shownValue(at: slot, in: entry.model._layoutForUndo)
-                if !new.shows(old) {
+                // A model comes back as it was when it left, which may be neither.
+                if !new.shows(old) || gone.contains(value.model) {
                     merged.append(UndoEntry(model: entry.model, change: .value(slot: slot, old: old, new: new)))
                 }
             case .added, .removed:
@@ -56,7 +63,9 @@ extension UndoJournal {
             case .order(let slot, let members):
                 // A step that is still open may take members out later.
                 let list = Place(model: ObjectIdentifier(entry.model), slot: slot)
-                if record === current || shrunk.contains(list) || !isOrdered(entry.model, at: slot, as: members) {
+                if record === current || shrunk.contains(list) || gone.contains(list.model)
+                    || !isOrdered(entry.model, at: slot, as: members)
+                {
                     merged.append(entry)
                 }
             case .entered, .left:
@@ -85,8 +94,11 @@ extension UndoJournal {
         return one.count == other.count && zip(one, other).allSatisfy { $0 === $1 }
     }
 
-    /// The models that came and went within the step, and those that were deleted and came back as they were.
-    private func lives(in record: UndoRecord) -> (passing: Set<ObjectIdentifier>, staying: Set<ObjectIdentifier>) {
+    /// The models that came and went within the step, those that were deleted and came back as they were, and those that were there
+    /// before and are gone.
+    private func lives(
+        in record: UndoRecord
+    ) -> (passing: Set<ObjectIdentifier>, staying: Set<ObjectIdentifier>, gone: Set<ObjectIdentifier>) {
         var lives: [ObjectIdentifier: (model: any PersistentModel, began: Bool, isIn: Bool)] = [:]
         for entry in record.entries {
             let key = ObjectIdentifier(entry.model)
@@ -97,15 +109,17 @@ extension UndoJournal {
             }
         }
         var (passing, staying): (Set<ObjectIdentifier>, Set<ObjectIdentifier>) = ([], [])
+        var gone: Set<ObjectIdentifier> = []
         for (key, life) in lives {
             if life.began {
+                if !life.isIn { gone.insert(key) }
                 if life.isIn, life.model._row >= 0, !life.model._flags.contains(.isDeleted) { staying.insert(key) }
             } else if !life.isIn || life.model._table == nil && life.model._survivor == nil {
                 // A rollback may have taken it out. One that was saved in between is deleted all the same.
                 passing.insert(key)
             }
         }
-        return (passing, staying)
+        return (passing, staying, gone)
     }
 }
 

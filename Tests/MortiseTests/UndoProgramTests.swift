@@ -45,6 +45,52 @@ import Testing
         }
     }
 
+    /// A lamp that a step linked and then deleted came back linked: the value to go back to was dropped, as if nothing had changed.
+    @Test(arguments: [false, true]) func aModelThatAStepHasLinkedAndDeletedComesBackAsItWasBefore(isStored: Bool) throws
+    {
+        let it = Undoable(
+            try ModelContainer(for: Schema(UndoProgram.types), configurations: [InMemoryConfiguration()]))
+        let (shelf, lamp, book, tag) = (UndoShelf(1), UndoLamp(2), UndoBook(3), UndoTag(4))
+        for model in [shelf, lamp, book, tag] as [any PersistentModel] { it.context.insert(model) }
+        if isStored { try it.save() }
+        it.manager.removeAllActions()
+        it.step {
+            shelf.lamp = lamp
+            shelf.books = [book]
+            book.tags = [tag]
+            it.context.delete(lamp)
+            it.context.delete(book)
+        }
+        try it.undo()
+        #expect(shelf.lamp == nil && lamp.shelf == nil && lamp.modelContext === it.context && !lamp.isDeleted)
+        #expect(shelf.books.isEmpty && book.shelf == nil && book.tags.isEmpty && tag.books.isEmpty)
+        try it.redo()
+        #expect(shelf.lamp == nil && shelf.books.isEmpty && tag.books.isEmpty)
+        try it.undo()
+        #expect(shelf.lamp == nil && book.shelf == nil && book.tags.isEmpty)
+        try it.save()
+        #expect(try it.isStored(UndoLamp.self, 1) && it.isStored(UndoBook.self, 1))
+    }
+
+    /// A list that lost members before its owner was deleted has its order again.
+    @Test func anOwnerThatComesBackHasItsMembersInOrder() throws {
+        let it = Undoable(
+            try ModelContainer(for: Schema(UndoProgram.types), configurations: [InMemoryConfiguration()]))
+        let (shelf, other, books) = (UndoShelf(1), UndoShelf(2), (3..<7).map { UndoBook($0) })
+        it.context.insert(shelf)
+        it.context.insert(other)
+        shelf.books = books
+        it.manager.removeAllActions()
+        it.step {
+            books[0].shelf = other
+            books[2].shelf = other
+            it.context.delete(shelf)
+            it.context.delete(other)
+        }
+        try it.undo()
+        #expect(shelf.books.map(\.number) == [3, 4, 5, 6] && other.books.isEmpty)
+    }
+
     /// Values that another context changes in between, against a list of old and new values.
     @Test func valuesThatOthersHaveChangedStayAsAReferenceSays() throws {
         let seed = testSeed()

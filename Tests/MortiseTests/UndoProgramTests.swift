@@ -7,7 +7,7 @@ import Testing
 
 /// Random programs of undo and redo.
 @Suite struct UndoProgramTests {
-    private static let count = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full" ? 400 : 40
+    private static let count = isFullSize ? 400 : 40
 
     private func run(_ seed: UInt64, saves: Bool, steps: Int, _ container: ModelContainer) throws {
         var program = UndoProgram(seed: seed, in: container, saves: saves)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CompatibilityTests {
     static let sources = ClientProgram.root.appending(path: "Tests/SwiftDataTests/Compatibility")
 
-    @Test(arguments: [[], ["-default-isolation", "MainActor"]])
+    @Test(arguments: isFullSize ? [[], ["-default-isolation", "MainActor"]] : [[]])
     func sourcesForSwiftDataCompileUnchangedAndRun(flags: [String]) throws {
         try withFolder { folder in
             var sources = [ClientProgram.root.appending(path: "Tests/SwiftDataTests/Clients/ObservatoryDriver.swift")]

@@ -16,6 +16,9 @@ import Testing
             Setting(testDescription: "library evolution", mode: "6", flags: ["-enable-library-evolution"]),
             Setting(testDescription: "memory safety", mode: "6", flags: ["-strict-memory-safety"]),
         ]
+
+        /// Each takes the compiler half a minute.
+        static var tried: [Setting] { isFullSize ? all : Array(all.prefix(2)) }
     }
 
     private static let probes = ClientProgram.root.appending(path: "Tests/SwiftDataTests/Probes")
@@ -25,7 +28,7 @@ import Testing
         diagnostic.text.contains("was not compiled with library evolution support")
     }
 
-    @Test(arguments: Setting.all) func nothingIsSaidOfCorrectModels(setting: Setting) throws {
+    @Test(arguments: Setting.tried) func nothingIsSaidOfCorrectModels(setting: Setting) throws {
         try withFolder { folder in
             let found = try ClientProgram.diagnostics(
                 of: Self.probes.appending(path: "Correct.swift"), in: folder, mode: setting.mode, flags: setting.flags)
@@ -34,7 +37,7 @@ import Testing
     }
 
     /// The compiler looks for values that are not set once there is no other mistake: those have a file of their own.
-    @Test(arguments: Setting.all, [("Mistakes.swift", 89), ("UnsetValues.swift", 7)])
+    @Test(arguments: Setting.tried, [("Mistakes.swift", 89), ("UnsetValues.swift", 7)])
     func eachMistakeIsSaidOnceAtItsLine(setting: Setting, probe: (file: String, atLeast: Int)) throws {
         try withFolder { folder in
             let file = Self.probes.appending(path: probe.file)

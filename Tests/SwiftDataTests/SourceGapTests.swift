@@ -3,7 +3,7 @@ import Testing
 
 /// What sources written for SwiftData do and was once refused.
 @Suite struct SourceGapTests {
-    @Test(arguments: ["5", "6"])
+    @Test(arguments: isFullSize ? ["5", "6"] : ["6"])
     func theyCompileAndDoWhatTheySay(mode: String) throws {
         try withFolder { folder in
             let gaps = ClientProgram.root.appending(path: "Tests/SwiftDataTests/Clients/Gaps")

@@ -252,8 +252,8 @@ let package = Package(
         .testTarget(
             name: "MortiseConformanceTests",
             dependencies: [
-                "MortiseConformance", "MortiseCore", "MortiseInMemory", "PackageSubjects", "CustomStore",
-                "mortise-conformance",
+                "MortiseConformance", "MortiseCore", "MortiseInMemory", "PackageSubjects", "PackageTestSupport",
+                "CustomStore", "mortise-conformance",
             ]),
         // Random records and conditions for every database.
         .target(name: "SQLSupport", dependencies: ["MortiseCore", "PackageTestSupport"], path: "Tests/SQLSupport"),

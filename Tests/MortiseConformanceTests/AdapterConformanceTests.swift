@@ -1,10 +1,19 @@
 import Foundation
 import MortiseConformance
 import PackageSubjects
+import PackageTestSupport
 import Testing
 
 /// Whether tests are run at their full size.
 let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full"
+
+/// All of a long list at full size, and otherwise one part of it: another one in each run, by its seed.
+func share<T>(of all: [T], parts: Int) -> [T] {
+    if isFullSize { return all }
+    return all.enumerated().filter { (UInt64($0.offset) &+ seedOfRun) % UInt64(parts) == 0 }.map(\.element)
+}
+
+private let seedOfRun = testSeed("the part of the conformance cases that is tried") % 1_000
 
 /// The whole kit on every store of this package; `ExampleTests` has it on the store in memory, and `GuideTests` on the sample.
 @Suite struct AdapterConformanceTests {
@@ -36,12 +45,16 @@ let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "fu
 
 /// The whole kit on its own reference stores.
 @Suite struct ReferenceConformanceTests {
-    @Test(
-        arguments: ConformanceSubject.references.filter { isFullSize || shortened[$0.name] == nil },
-        ConformanceCase.all)
-    func conforms(_ subject: ConformanceSubject, to conformanceCase: ConformanceCase) throws {
+    @Test(arguments: pairs) func conforms(_ subject: ConformanceSubject, to conformanceCase: ConformanceCase) throws {
         try subject.startingProcesses(of: KillConformanceTests.program).check(conformanceCase)
     }
+
+    /// Every case is tried on one of the references at least.
+    private static let pairs: [(ConformanceSubject, ConformanceCase)] = share(
+        of: ConformanceCase.all.flatMap { conformanceCase in
+            references.map { ($0, conformanceCase) }
+        }, parts: references.count)
+    private static let references = ConformanceSubject.references.filter { isFullSize || shortened[$0.name] == nil }
 
     /// References that differ from others in little: at small size only the cases of that are run on them.
     private static let shortened: [String: Set<String>] = [

@@ -88,7 +88,9 @@ import Testing
         #expect(Set(Self.documented.cases.keys) == Set(ConformanceCase.all.map(\.id)))
     }
 
-    @Test(arguments: StoreFault.all) func everyFaultIsCaughtAsDocumented(_ fault: StoreFault) throws {
+    @Test(arguments: share(of: StoreFault.all, parts: 3)) func everyFaultIsCaughtAsDocumented(_ fault: StoreFault)
+        throws
+    {
         let id = try #require(Self.documented.faults[fault.id])
         let conformanceCase = try #require(ConformanceCase.named(id), "\(fault.id) is caught by \"\(id)\"")
         // A case of several threads meets the fault only in some of their interleavings.
@@ -106,7 +108,9 @@ import Testing
         return documented.faults[fault] != conformanceCase.id
     }
 
-    @Test(arguments: casesOfOtherFaults) func everyCaseFailsAsDocumented(_ conformanceCase: ConformanceCase) throws {
+    @Test(arguments: share(of: casesOfOtherFaults, parts: 3)) func everyCaseFailsAsDocumented(
+        _ conformanceCase: ConformanceCase
+    ) throws {
         let id = try #require(Self.documented.cases[conformanceCase.id])
         let fault = try #require(StoreFault.all.first { $0.id == id }, "\(conformanceCase) fails on \"\(id)\"")
         #expect(

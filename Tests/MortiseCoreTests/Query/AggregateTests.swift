@@ -7,7 +7,7 @@ import Testing
 /// Aggregates against plain Swift over the models that the same fetch returns: on an engine that calculates itself, on one
 /// that hands out rows, and on a store of snapshots.
 @Suite struct AggregateTests {
-    @Test(arguments: 0..<60 as Range<UInt64>)
+    @Test(arguments: 0..<(isFullSize ? 60 : 20) as Range<UInt64>)
     func theyAreWhatPlainSwiftMakesOfTheFetchedModels(number: UInt64) throws {
         let seed = testSeed() &+ number
         for world in try QueryWorld.all(QueryData(seed: seed), hasIndexes: true) {

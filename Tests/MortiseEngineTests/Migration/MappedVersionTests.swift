@@ -2,7 +2,7 @@ import Foundation
 import MortiseCore
 import MortiseInMemory
 import Testing
-import TestSupport
+import PackageTestSupport
 
 @testable import MortiseEngine
 

@@ -1,0 +1,62 @@
+import CustomStore
+import Foundation
+import Mortise
+import Testing
+
+@testable import MortiseCore
+
+@Model private final class Skipper {
+    #Unique<Skipper>([\.name])
+    var name: String
+    var rank: Int = 0
+    @Relationship(deleteRule: .cascade, inverse: \Yacht.skipper) var yachts: [Yacht] = []
+    init(_ name: String, rank: Int = 0) {
+        self.name = name
+        self.rank = rank
+    }
+}
+
+@Model private final class Yacht {
+    var name: String
+    var skipper: Skipper?
+    init(_ name: String) { self.name = name }
+
+    /// Code, so that its results are fetched again after each change.
+    var length: Int { name.count }
+}
+
+/// Live results of a context: unsaved changes, saves of others, and what undoes them.
+@Suite struct LiveResultsTests {
+    enum Store: String, CaseIterable, Sendable { case memory, csv }
+
+    private let folder: Folder
+    init() throws { folder = try Folder() }
+
+    private func container(_ store: Store = .memory) throws -> ModelContainer {
+        let schema = Schema([Skipper.self, Yacht.self])
+        switch store {
+        case .memory: return try ModelContainer(for: schema, configurations: [InMemoryConfiguration()])
+        case .csv:
+            try FileManager.default.createDirectory(atPath: folder.path("csv"), withIntermediateDirectories: true)
+            return try ModelContainer(
+                for: schema, configurations: [CSVConfiguration(folder: URL(fileURLWithPath: folder.path("csv")))])
+        }
+    }
+
+    private func yachts(_ context: ModelContext, _ filter: Predicate<Yacht>? = nil) throws -> ResultsObserver<
+        Yacht, Never
+    > {
+        try ResultsObserver(filterBy: filter, sortBy: [SortDescriptor(\.name)], modelContext: context)
+    }
+
+    /// Bug: what others saved in a store without versions was only followed if the context had read a record of it.
+    @Test(arguments: Store.allCases) func anEmptyResultFollowsWhatOthersSave(_ store: Store) throws {
+        let container = try container(store)
+        let (context, other) = (ModelContext(container), ModelContext(container))
+        let observer = try yachts(context)
+        other.insert(Yacht("a"))
+        try other.save()
+        try context.refresh()
+        #expect(observer.results.map(\.name) == ["a"])
+    }
+}

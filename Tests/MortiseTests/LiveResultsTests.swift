@@ -59,4 +59,23 @@ import Testing
         try context.refresh()
         #expect(observer.results.map(\.name) == ["a"])
     }
+
+    /// Bug: who waited for the next change of a container that was closed waited for ever.
+    @Test(.timeLimit(.minutes(15))) func closingEndsWhatWaits() async throws {
+        let container = try container()
+        let waiting = Task {
+            let context = ModelContext(container)
+            context.insert(Yacht("a"))
+            try context.save()
+            var changes = context.changes(of: FetchDescriptor<Yacht>()).makeAsyncIterator()
+            var count = 0
+            while let change = try await changes.next(isolation: #isolation) {
+                count += change.newCount
+                // It is closed while this task waits, or before.
+                Task { try container.close() }
+            }
+            return count
+        }
+        await #expect(throws: ModelContextError.containerClosed) { try await waiting.value }
+    }
 }

@@ -49,6 +49,60 @@ import Testing
         try ResultsObserver(filterBy: filter, sortBy: [SortDescriptor(\.name)], modelContext: context)
     }
 
+    /// Bug: an undo told live results nothing of the models that it took out and brought back.
+    @Test(arguments: Store.allCases) func whatAnUndoTakesOutAndBringsBackIsFollowed(_ store: Store) throws {
+        let context = ModelContext(try container(store))
+        context.undoPolicy.recordsWithoutManager = true
+        let observer = try yachts(context)
+        func shows(_ names: [String]) -> Bool {
+            context.processPendingChanges()
+            return observer.results.map(\.name) == names
+        }
+        let yacht = Yacht("a")
+        context.withUndoGroup { context.insert(yacht) }
+        #expect(shows(["a"]))
+        try context.undo()
+        #expect(shows([]))
+        try context.redo()
+        #expect(shows(["a"]))
+        try context.save()
+        context.withUndoGroup { context.delete(yacht) }
+        #expect(shows([]))
+        try context.undo()
+        #expect(shows(["a"]))
+        try context.redo()
+        try context.save()
+        try context.undo()
+        #expect(shows(["a"]))
+        try context.save()
+        #expect(shows(["a"]))
+        try context.undo()
+        #expect(shows([]))
+    }
+
+    /// Bug: a record that an undo had brought back under its old identifier was not found by queries that go through a
+    /// relationship to it, nor by `registeredModel(for:)`, until it was saved.
+    @Test func whatHasComeBackUnderItsOldIdentifierIsFound() throws {
+        let context = ModelContext(try container())
+        context.undoPolicy.recordsWithoutManager = true
+        let (skipper, yacht) = (Skipper("s"), Yacht("a"))
+        skipper.yachts = [yacht]
+        context.insert(skipper)
+        try context.save()
+        let identifier = skipper.persistentModelID
+        context.withUndoGroup { context.delete(skipper) }
+        try context.save()
+        try context.undo()
+        #expect(skipper.persistentModelID == identifier && yacht.skipper === skipper)
+        let found = FetchDescriptor<Yacht>(predicate: #Predicate { $0.skipper?.name == "s" })
+        #expect(try context.fetch(found).count == 1)
+        #expect(context.registeredModel(for: identifier) as Skipper? === skipper)
+        let observer = try yachts(context, found.predicate)
+        skipper.name = "t"
+        context.processPendingChanges()
+        #expect(observer.results.isEmpty)
+    }
+
     /// Bug: what others saved in a store without versions was only followed if the context had read a record of it.
     @Test(arguments: Store.allCases) func anEmptyResultFollowsWhatOthersSave(_ store: Store) throws {
         let container = try container(store)

@@ -63,9 +63,8 @@ extension LiveQuery {
             for identifier in reached.subtracting(known).sorted() {
                 guard let table = family.firstIndex(of: identifier.entityName) else { continue }
                 let handle =
-                    identifier.isTemporary
-                    ? state.tracker?.inserted.first(identifier).flatMap { pending.handle(known: $0) }
-                    : old(identifier, table)
+                    old(identifier, table)
+                    ?? state.tracker?.inserted.first(identifier).flatMap { pending.handle(known: $0) }
                 items.append(
                     Item(
                         identifier: identifier, old: handle, record: reader.record(identifier), isTested: true,

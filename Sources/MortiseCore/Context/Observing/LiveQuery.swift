@@ -233,8 +233,10 @@ final class LiveQuery<Model: PersistentModel> {
         case .rows: return pending.renamed()
         case .list(let models, let identifiers):
             return zip(models, identifiers).compactMap { model, identifier in
-                guard identifier.isTemporary, !model.persistentModelID.isTemporary else { return nil }
-                return .init(temporary: identifier, permanent: model.persistentModelID)
+                guard model._table != nil else { return nil }
+                let permanent = model.persistentModelID
+                if permanent.isTemporary || permanent == identifier { return nil }
+                return .init(temporary: identifier, permanent: permanent)
             }
         }
     }

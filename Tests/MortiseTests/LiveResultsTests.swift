@@ -121,6 +121,24 @@ import Testing
         #expect(told.last?.updated.map(\.new) == [0])
     }
 
+    /// Bug: the sections of results that are fetched again had unsaved titles, though unsaved changes did not count.
+    @Test func unsavedTitlesMakeNoSectionsWhereUnsavedChangesDoNotCount() throws {
+        let context = ModelContext(try container())
+        let yacht = Yacht("a")
+        context.insert(yacht)
+        try context.save()
+        var descriptor = FetchDescriptor<Yacht>(sortBy: [SortDescriptor(\.length)])
+        descriptor.includePendingChanges = false
+        let observer = try ResultsObserver(fetchDescriptor: descriptor, sectionBy: \.name, modelContext: context)
+        #expect(!observer.explanation.isIncremental)
+        yacht.name = "b"
+        context.insert(Yacht("c"))
+        context.processPendingChanges()
+        #expect(observer.sections?.map(\.title) == ["a"])
+        try context.save()
+        #expect(observer.sections?.map(\.title) == ["b", "c"])
+    }
+
     /// Bug: what others saved in a store without versions was only followed if the context had read a record of it.
     @Test(arguments: Store.allCases) func anEmptyResultFollowsWhatOthersSave(_ store: Store) throws {
         let container = try container(store)
@@ -130,6 +148,25 @@ import Testing
         try other.save()
         try context.refresh()
         #expect(observer.results.map(\.name) == ["a"])
+    }
+
+    /// Bug: in a store without versions, what was observed of related models was never told.
+    @Test(.timeLimit(.minutes(15)), arguments: Store.allCases)
+    func whatIsObservedOfRelatedModelsIsTold(_ store: Store) async throws {
+        let container = try container(store)
+        let context = ModelContext(container)
+        let (skipper, yacht) = (Skipper("s"), Yacht("a"))
+        yacht.skipper = skipper
+        context.insert(yacht)
+        context.insert(Yacht("b"))
+        try context.save()
+        let all = FetchDescriptor<Yacht>(sortBy: [SortDescriptor(\.name)])
+        var changes = context.changes(of: all, observing: [\.skipper?.name]).makeAsyncIterator()
+        #expect(try await changes.next(isolation: #isolation)?.newCount == 2)
+        skipper.name = "t"
+        context.processPendingChanges()
+        let change = try await changes.next(isolation: #isolation)
+        #expect(change?.updated.map(\.identifier) == [yacht.persistentModelID])
     }
 
     /// Bug: who waited for the next change of a container that was closed waited for ever.

@@ -91,6 +91,19 @@ struct Undoable {
         #expect(house.name == "4999")
     }
 
+    /// Bug: of a step of more than 1,023 changes, all others were forgotten, and each of them cost as much as all before.
+    @Test func aStepOfManyModelsIsUndoneWhole() throws {
+        let houses = (0..<3000).map { House(name: "\($0)") }
+        for house in houses { context.insert(house) }
+        try it.save()
+        it.manager.removeAllActions()
+        it.step { for house in houses { house.name += "!" } }
+        try it.undo()
+        #expect(houses.allSatisfy { !$0.name.hasSuffix("!") } && !context.hasChanges)
+        try it.redo()
+        #expect(houses.allSatisfy { $0.name.hasSuffix("!") })
+    }
+
     /// U12
     @Test func anInsertionIsUndoneAndRedoneWithTheSameObjectAndIdentifier() throws {
         let house = House(name: "a")

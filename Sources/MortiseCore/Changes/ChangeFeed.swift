@@ -203,6 +203,11 @@ public final class ChangeFeed: Sendable {
         for (_, records) in recorders where own == nil || records !== own { records.note(changes) }
     }
 
+    /// Tells those who take in changes as they are posted that the store is closed.
+    func end() {
+        for (_, records) in state.withLock({ $0.recorders }) { records.noteEnd() }
+    }
+
     /// Returns when everything that was posted before has been handled. Must not be called by a handler, nor by an observer of
     /// `ModelContainer.remoteChange`, which runs in one.
     public func settle() { queue.sync {} }

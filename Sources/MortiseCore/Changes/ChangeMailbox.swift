@@ -3,9 +3,13 @@ import Synchronization
 /// Takes in what a feed posts, on the thread of the one who posts, before the post returns.
 protocol ChangeRecorder: AnyObject, Sendable {
     func note(_ changes: [ChangeSet])
+    /// The store is closed: nothing is posted any more.
+    func noteEnd()
 }
 
-extension ChangedRecords: ChangeRecorder {}
+extension ChangedRecords: ChangeRecorder {
+    func noteEnd() {}
+}
 
 /// The change sets that a feed has posted since they were last taken, up to a number of records, beyond which they are forgotten
 /// and the next taking tells that some are missing.
@@ -21,7 +25,7 @@ final class ChangeMailbox: ChangeRecorder {
 
     /// - Parameters:
     ///   - limit: how many records are named at most by what waits.
-    ///   - arrived: called after each post, on the thread of the one who posts.
+    ///   - arrived: called after each post, on the thread of the one who posts, and when the store is closed.
     init(limit: Int = 10_000, arrived: @escaping @Sendable () -> Void) {
         self.limit = limit
         self.arrived = arrived
@@ -39,6 +43,9 @@ final class ChangeMailbox: ChangeRecorder {
         }
         arrived()
     }
+
+    /// Who waits for changes learns that none come any more.
+    func noteEnd() { arrived() }
 
     /// Whether nothing waits.
     var isEmpty: Bool { state.withLock { $0.sets.isEmpty } }

@@ -406,7 +406,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     ///
     /// On the main actor the main context's changes are saved first, unless its `autosaveEnabled` is false. When called
     /// elsewhere, unsaved changes of the main context are lost, and the log says so. Unsaved changes of other contexts
-    /// are always lost.
+    /// are always lost. Live results stay as they are, with that error, and sequences of their changes end with it.
     /// - Throws: what that save throws, else what a store throws; the stores are closed nevertheless.
     public func close() throws {
         var first: (any Error)?
@@ -418,6 +418,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         guard !shared.closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         for store in stores {
             do { try store.close() } catch { first = first ?? error }
+            store.feed.end()
         }
         if let first { throw first }
     }

@@ -169,9 +169,8 @@ public final class ModelContext: Equatable, SendableMetatype {
     public func registeredModel<T: PersistentModel>(for persistentModelID: PersistentIdentifier) -> T? {
         if persistentModelID.isTemporary { return state.model(for: persistentModelID) as? T }
         return container.schema.resolve(persistentModelID) { record in
-            guard let table = state.tables[record.entityName], let row = table.source.row(of: record) else {
-                return nil
-            }
+            guard let table = state.tables[record.entityName] else { return nil }
+            guard let row = table.source.row(of: record) else { return tracker.inserted.first(record) as? T }
             return table.registered(row: row) as? T
         }
     }

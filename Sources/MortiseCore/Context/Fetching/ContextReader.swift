@@ -145,18 +145,22 @@ final class ContextReader: RecordReader {
     }
 
     override func record(_ identifier: PersistentIdentifier) -> RecordReference? {
-        if identifier.isTemporary {
-            guard let model = tracker?.inserted.first(identifier), let table = model._table,
-                let number = self.table(named: table.layout.entityName)
-            else { return nil }
-            return RecordReference(table: number, row: -Int(model._place))
-        }
+        if identifier.isTemporary { return newRecord(identifier) }
         if let known = super.record(identifier) { return isDeleted(known) ? nil : known }
+        // What an undo has brought back has its old identifier before it is stored again.
+        if let tracker, !tracker.inserted.isEmpty, let known = newRecord(identifier) { return known }
         // A store that hands out snapshots may not have handed out this one yet.
         guard let table = state.table(named: identifier.entityName), table.session.version == nil,
             state.model(for: identifier) != nil
         else { return nil }
         return super.record(identifier).flatMap { isDeleted($0) ? nil : $0 }
+    }
+
+    private func newRecord(_ identifier: PersistentIdentifier) -> RecordReference? {
+        guard let model = tracker?.inserted.first(identifier), let table = model._table,
+            let number = self.table(named: table.layout.entityName)
+        else { return nil }
+        return RecordReference(table: number, row: -Int(model._place))
     }
 
     override var rowsAreInIdentityOrder: Bool { tables.allSatisfy { !($0.rows is SessionRows) } }

@@ -23,11 +23,13 @@ extension ContextState {
             try refresh(session, to: latest)
         } else {
             session.moveOn()
-            if session.following.records.isEmpty { return }
-            try notifications.deferred {
-                if try session.takeInOthersChanges() {
-                    live?.noteUnknownChanges(of: session)
-                    if !isTakingOver { try unrecorded { try settleSnapshots() } }
+            live?.takeMail(of: session)
+            if !session.following.records.isEmpty {
+                try notifications.deferred {
+                    if try session.takeInOthersChanges() {
+                        live?.noteUnknownChanges(of: session)
+                        if !isTakingOver { try unrecorded { try settleSnapshots() } }
+                    }
                 }
             }
         }

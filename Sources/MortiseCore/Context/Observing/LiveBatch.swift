@@ -66,7 +66,9 @@ final class LiveBatch {
         for mark in marks {
             let model = mark.model
             let name = model._table?.layout.entityName ?? ModelLayout.of(type(of: model)).entityName
-            touch(model.persistentModelID, name) {
+            // The identifier of one that was merged away leads to the survivor, which is touched by itself.
+            let own = model._survivor == nil ? nil : model._draft?.identifier
+            touch(own ?? model.persistentModelID, name) {
                 $0.slots.formUnion(mark.slots)
                 $0.comesOrGoes = $0.comesOrGoes || mark.comesOrGoes
                 $0.isUnsaved = true

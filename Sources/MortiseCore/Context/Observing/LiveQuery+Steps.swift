@@ -31,17 +31,19 @@ extension LiveQuery {
         }
         if batch.hasSaved {
             for (handle, model) in pending.models where !model._flags.contains(.isInserted) || model._table == nil {
-                let identifier = model.persistentModelID
+                let isStored = model._table != nil && !model.persistentModelID.isTemporary
+                // That of one that was merged away leads to the survivor.
+                let identifier =
+                    isStored ? model.persistentModelID : pending.identifiers[handle] ?? model.persistentModelID
                 let touch = batch.touch(of: identifier)
-                let isStored = model._table != nil && !identifier.isTemporary
                 known.insert(identifier)
                 items.append(
                     Item(
-                        identifier: isStored ? identifier : pending.identifiers[handle] ?? identifier, old: handle,
+                        identifier: identifier, old: handle,
                         record: isStored ? reader.record(identifier) : nil, isTested: true,
                         isTold: touch.map { $0.isUnsaved || $0.isOfOthers } ?? false,
                         properties: touch.map { properties(of: $0) } ?? [],
-                        temporary: isStored ? pending.identifiers[handle] : nil))
+                        temporary: pending.identifiers[handle].flatMap { $0 == identifier ? nil : $0 }))
             }
         }
         var seeds: [LiveTouch] = []
@@ -63,9 +65,8 @@ extension LiveQuery {
             for identifier in reached.subtracting(known).sorted() {
                 guard let table = family.firstIndex(of: identifier.entityName) else { continue }
                 let handle =
-                    identifier.isTemporary
-                    ? state.tracker?.inserted.first(identifier).flatMap { pending.handle(known: $0) }
-                    : old(identifier, table)
+                    old(identifier, table)
+                    ?? state.tracker?.inserted.first(identifier).flatMap { pending.handle(known: $0) }
                 items.append(
                     Item(
                         identifier: identifier, old: handle, record: reader.record(identifier), isTested: true,

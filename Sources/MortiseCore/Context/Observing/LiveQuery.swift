@@ -21,6 +21,8 @@ final class LiveQuery<Model: PersistentModel> {
     let section: LiveSection<Model>?
     /// What else is read of the rows, only to be told when it changes.
     private let observed: [PartialKeyPath<Model>]
+    /// What that was when a list was fetched, by record.
+    private var seen: [PersistentIdentifier: [StoredValue]] = [:]
     private(set) var shown = Shown.list([], [])
     private(set) var runs: SectionRuns?
     private(set) var explanation = LiveExplanation()
@@ -112,27 +114,29 @@ final class LiveQuery<Model: PersistentModel> {
                 handles.append(handle)
             }
             if handles.count == run.records.count {
-                self.pending = pending
-                order = LiveOrder(
+                let order = LiveOrder(
                     handles, isComplete: needed.map { handles.count < $0 } ?? true, offset: prepared.query.offset,
                     limit: prepared.query.limit)
-                explanation.obstacle = nil
                 if sectionExpression != nil {
-                    let visible = order?.visible ?? 0..<0
                     runs = SectionRuns(
-                        try run.records[visible].map { try title(of: $0, QueryEvaluator(reader: run.reader)) })
+                        try run.records[order.visible].map { try title(of: $0, QueryEvaluator(reader: run.reader)) })
                 }
+                self.pending = pending
+                self.order = order
+                seen = [:]
+                explanation.obstacle = nil
                 show()
                 isBroken = false
                 return
             }
             obstacle = .tooManyRows
         }
+        let (models, titles, seen) = try fetchedList()
         explanation.obstacle = obstacle
         order = nil
         pending = LivePending()
-        let models = try fetchedModels()
-        runs = section.map { section in SectionRuns(models.map(section.title)) }
+        runs = titles.map { SectionRuns($0) }
+        self.seen = seen
         shown = .list(models, models.map(\.persistentModelID))
         isBroken = false
     }
@@ -145,7 +149,30 @@ final class LiveQuery<Model: PersistentModel> {
         return try reading { try QueryRun(PreparedQuery(first, under: state.container.schema), in: state) }
     }
 
-    private func fetchedModels() throws -> [Model] { try reading { try state.fetch(prepared.descriptor) } }
+    /// The models of the result, with the titles of their sections and with what else is read of them.
+    private func fetchedList() throws -> (
+        models: [Model], titles: [String]?, seen: [PersistentIdentifier: [StoredValue]]
+    ) {
+        let observed = observed.compactMap {
+            try? KeyPathLowering.lower($0, without: nil, of: Model.self, on: .variable(0))
+        }
+        if section == nil, observed.isEmpty { return (try reading { try state.fetch(prepared.descriptor) }, nil, [:]) }
+        return try reading {
+            let run = try QueryRun(prepared, in: state)
+            try state.prefetch(run)
+            let models = try run.models()
+            let evaluator = QueryEvaluator(reader: run.reader)
+            var seen: [PersistentIdentifier: [StoredValue]] = [:]
+            if !observed.isEmpty {
+                for record in run.records {
+                    seen[run.reader.identifier(record)] = try observed.map { try evaluator.sortKey($0, record) }
+                }
+            }
+            // Code sees models, and these show unsaved values.
+            if case .onModels? = sectionExpression { return (models, section.map { models.map($0.title) }, seen) }
+            return (models, try section.map { _ in try run.records.map { try title(of: $0, evaluator) } }, seen)
+        }
+    }
 
     /// Runs a body that fetches. An error that was kept for the next call of the program stays kept.
     private func reading<R>(_ body: () throws -> R) throws -> R {
@@ -199,18 +226,19 @@ final class LiveQuery<Model: PersistentModel> {
 
     private func reload(_ batch: LiveBatch, _ cause: LiveExplanation.Rerun) throws -> ResultsChange? {
         explanation.reruns[cause, default: 0] += 1
-        let (old, oldRuns, names) = (shown, runs, renamed())
+        let (old, oldRuns, names, before) = (shown, runs, renamed(), seen)
         do { try load() } catch {
             isBroken = true
             throw error
         }
-        let change = difference(from: old, oldRuns, names, batch)
+        let change = difference(from: old, oldRuns, names, batch, seen: before)
         return change.isEmpty ? nil : change
     }
 
-    /// The difference from what was shown before.
+    /// The difference from what was shown before. `before` is what else was read of a list then.
     func difference(
-        from old: Shown, _ oldRuns: SectionRuns?, _ names: [ResultsChange.Renaming], _ batch: LiveBatch
+        from old: Shown, _ oldRuns: SectionRuns?, _ names: [ResultsChange.Renaming], _ batch: LiveBatch,
+        seen before: [PersistentIdentifier: [StoredValue]] = [:]
     ) -> ResultsChange {
         var sections = SectionDifference()
         if let runs, let oldRuns { sections = runs.difference(from: oldRuns) }
@@ -221,6 +249,12 @@ final class LiveQuery<Model: PersistentModel> {
         var touched: [PersistentIdentifier: [String]] = [:]
         for touch in batch.touches where family.contains(touch.entity) && tells(touch) {
             touched[touch.identifier] = properties(of: touch)
+        }
+        for (identifier, values) in before {
+            guard let now = seen[identifier], touched[identifier] == nil,
+                !zip(values, now).allSatisfy({ $0.isIdentical(to: $1) })
+            else { continue }
+            touched[identifier] = []
         }
         return ResultsChange(
             from: Self.identifiers(of: old), to: Self.identifiers(of: shown), touched: touched, renamed: names,
@@ -233,8 +267,10 @@ final class LiveQuery<Model: PersistentModel> {
         case .rows: return pending.renamed()
         case .list(let models, let identifiers):
             return zip(models, identifiers).compactMap { model, identifier in
-                guard identifier.isTemporary, !model.persistentModelID.isTemporary else { return nil }
-                return .init(temporary: identifier, permanent: model.persistentModelID)
+                guard model._table != nil else { return nil }
+                let permanent = model.persistentModelID
+                if permanent.isTemporary || permanent == identifier { return nil }
+                return .init(temporary: identifier, permanent: permanent)
             }
         }
     }

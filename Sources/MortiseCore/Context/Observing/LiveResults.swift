@@ -148,11 +148,21 @@ final class LiveResults: UnsavedChangeFollower {
         if places.isActive { unknown.insert(ObjectIdentifier(session)) }
     }
 
+    /// Takes in what the feed of a store without versions has named, also where no record of it was read here.
+    func takeMail(of session: StoreSession) {
+        guard places.isActive, let mail = places.mail(of: session), !mail.isEmpty else { return }
+        named += mail.takeAll()
+        unknown.insert(ObjectIdentifier(session))
+    }
+
     /// A save of the context has ended: delivers what it has changed.
     func noteSave() {
         guard places.isActive, let state = context?.state else { return }
         hasSaved = true
-        for session in state.sessions where session.version == nil { unknown.insert(ObjectIdentifier(session)) }
+        for session in state.sessions where session.version == nil {
+            takeMail(of: session)
+            unknown.insert(ObjectIdentifier(session))
+        }
         deliver()
     }
 
@@ -225,10 +235,6 @@ final class LiveResults: UnsavedChangeFollower {
             try state.container.checkOpen()
             for session in state.sessions {
                 guard let mail = places.mail(of: session), !mail.isEmpty else { continue }
-                if session.version == nil {
-                    named += mail.takeAll()
-                    unknown.insert(ObjectIdentifier(session))
-                }
                 try state.refresh(session)
             }
             deliver()

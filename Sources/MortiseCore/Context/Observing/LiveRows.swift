@@ -71,10 +71,11 @@ struct LivePending {
     /// The models that were saved since they were taken in, with both identifiers.
     func renamed() -> [ResultsChange.Renaming] {
         models.compactMap { handle, model in
-            guard let temporary = identifiers[handle], model._table != nil, !model.persistentModelID.isTemporary else {
-                return nil
-            }
-            return .init(temporary: temporary, permanent: model.persistentModelID)
+            guard let temporary = identifiers[handle], model._table != nil else { return nil }
+            let permanent = model.persistentModelID
+            // What an undo has brought back may have its old identifier before it is stored again.
+            if permanent.isTemporary || permanent == temporary { return nil }
+            return .init(temporary: temporary, permanent: permanent)
         }.sorted { $0.permanent < $1.permanent }
     }
 }

@@ -220,7 +220,7 @@ final class ContextState: StoreSessionObserver, ModelFinding {
             return nil
         }
         if let row = table.source.row(of: identifier) { return isKnown(row, in: table) ? table.model(row: row) : nil }
-        if let tracker, tracker.journal != nil || !successors.isEmpty {
+        if let tracker, !tracker.inserted.isEmpty || !successors.isEmpty {
             if let model = tracker.inserted.first(identifier) { return model }
             if let successor = successors[identifier] { return model(for: successor) }
         }

@@ -214,6 +214,7 @@ private struct UndoRun {
             return
         }
         tracker.inserted.remove(model)
+        state.follower?.watch(model, comesOrGoes: true)
         model._modelState.flags = []
         model._modelState.table = nil
         model._draft?.takeBackWeakly()
@@ -319,6 +320,7 @@ extension ChangeTracker {
         keepBase(of: model)
         deleted.append(model)
         model._modelState.flags = .isDeleted
+        state?.follower?.watch(model, comesOrGoes: true)
     }
 
     /// Takes a deletion that was not saved back, and nothing follows from that.
@@ -336,6 +338,7 @@ extension ChangeTracker {
         } else {
             model._modelState.dropSavedDraft(table.layout.record)
         }
+        state?.follower?.watch(model, comesOrGoes: true)
     }
 
     /// Adds a model that has come back to the new ones.
@@ -344,5 +347,6 @@ extension ChangeTracker {
         model._modelState.place = 0
         inserted.append(model)
         endDeletion(of: model)
+        state?.follower?.watch(model, comesOrGoes: true)
     }
 }

@@ -72,10 +72,12 @@ final class UndoJournal: ChangeJournal {
 
     private func append(_ model: any PersistentModel, _ change: UndoEntry.Change) {
         let record = current ?? begin()
-        record.entries.append(UndoEntry(model: model, change: change))
-        if lateEntries.isEmpty, record.entries.count >= 1024, record.entries.count & (record.entries.count - 1) == 0 {
+        // Before the entry is there: its change is still to come, so that it would look like one that came to nothing.
+        if lateEntries.isEmpty, record.entries.count >= record.mergeCount {
             record.entries = mergedEntries(of: record)
+            record.mergeCount = max(UndoRecord.firstMergeCount, record.entries.count * 2)
         }
+        record.entries.append(UndoEntry(model: model, change: change))
     }
 
     /// Begins a step in the manager's open group.

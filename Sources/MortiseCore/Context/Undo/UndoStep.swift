@@ -27,6 +27,9 @@ final class UndoRecord {
     /// Grows with every step.
     let serial: Int
     var entries: [UndoEntry] = []
+    /// How many entries there may be before those are merged that concern the same.
+    var mergeCount = UndoRecord.firstMergeCount
+    static let firstMergeCount = 1024
     /// About how much memory the entries take, once it is closed.
     var bytes = 0
     /// The lists whose order is known from before the step.

@@ -1,0 +1,44 @@
+#if SQLite
+import Foundation
+import MortiseCore
+@testable import MortiseSQLite
+import Testing
+
+/// Lists that are read by the columns of others.
+@Suite struct ReferenceTests {
+    private let entities = [
+        StoredEntity(
+            name: "Owner",
+            properties: [
+                Self.list("letters", "Letter", inverse: "owner"), Self.list("houses", "House", inverse: "owner"),
+            ]),
+        StoredEntity(name: "Letter", properties: [Self.reference("owner", inverse: "letters", isOptional: true)]),
+        StoredEntity(name: "House", properties: [Self.reference("owner", inverse: "houses", isOptional: true)]),
+    ]
+
+    private static func list(_ name: String, _ destination: String, inverse: String) -> StoredProperty {
+        StoredProperty(
+            name: name, isOptional: false,
+            content: .relationship(StoredRelationship(destination: destination, isToMany: true, inverse: inverse)))
+    }
+
+    private static func reference(_ name: String, inverse: String?, isOptional: Bool) -> StoredProperty {
+        StoredProperty(
+            name: name, isOptional: isOptional,
+            content: .relationship(StoredRelationship(destination: "Owner", isToMany: false, inverse: inverse)))
+    }
+
+    /// Members were remembered by the column that they are read from, and letters and houses both have one that is called owner:
+    /// an owner's houses were its letters.
+    @Test func listsThatAreReadFromColumnsOfTheSameNameHaveMembersOfTheirOwn() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        let owner = try store.insert("Owner", [:])[0]
+        let letter = try store.insert("Letter", ["owner": .identifier(owner)])[0]
+        let house = try store.insert("House", ["owner": .identifier(owner)])[0]
+        let found = try #require(try store.records(StoreQuery("Owner", prefetch: ["letters", "houses"])).first)
+        #expect(found[property: "letters"] == .identifiers([letter]))
+        #expect(found[property: "houses"] == .identifiers([house]))
+    }
+}
+#endif

@@ -4,7 +4,7 @@ import MortiseCore
 @testable import MortiseSQLite
 import Testing
 
-/// Lists that are read by the columns of others.
+/// Lists that are read by the columns of others, and what becomes of references to deleted records.
 @Suite struct ReferenceTests {
     private let entities = [
         StoredEntity(
@@ -14,6 +14,7 @@ import Testing
             ]),
         StoredEntity(name: "Letter", properties: [Self.reference("owner", inverse: "letters", isOptional: true)]),
         StoredEntity(name: "House", properties: [Self.reference("owner", inverse: "houses", isOptional: true)]),
+        StoredEntity(name: "Deed", properties: [Self.reference("holder", inverse: nil, isOptional: false)]),
     ]
 
     private static func list(_ name: String, _ destination: String, inverse: String) -> StoredProperty {
@@ -39,6 +40,35 @@ import Testing
         let found = try #require(try store.records(StoreQuery("Owner", prefetch: ["letters", "houses"])).first)
         #expect(found[property: "letters"] == .identifiers([letter]))
         #expect(found[property: "houses"] == .identifiers([house]))
+    }
+
+    /// A reference without an inverse was cleared although its record requires it, and the record could not be read afterwards.
+    @Test func aRecordThatOthersRequireIsNotDeleted() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        let owners = try store.insert("Owner", [:], [:])
+        let deed = try store.insert("Deed", ["holder": .identifier(owners[0])])[0]
+        let refused = SQLiteError.Fault.missingTarget(
+            record: "\(deed)", property: "holder", target: "\(owners[0])")
+        let saved = #expect(throws: SQLiteError.self) {
+            try store.save(
+                DataStoreSaveChangesRequest(
+                    deleted: [store.snapshot("Owner", [:], of: owners[0])], editingState: EditingState()))
+        }
+        #expect(saved?.fault == refused)
+        let batch = #expect(throws: SQLiteError.self) {
+            try store.execute(StoreBatch(.records([owners[0]]), .delete, author: nil, baseVersion: nil))
+        }
+        #expect(batch?.fault == refused)
+        #expect(try store.values("Deed", "holder") == [.identifier(owners[0])])
+
+        // Where the same save leads it elsewhere, nothing is in the way.
+        let changed = store.snapshot("Deed", ["holder": .identifier(owners[1])], of: deed)
+        _ = try store.save(
+            DataStoreSaveChangesRequest(
+                updated: [changed], deleted: [store.snapshot("Owner", [:], of: owners[0])],
+                editingState: EditingState(), changedSlots: [SlotSet([0])]))
+        #expect(try store.values("Deed", "holder") == [.identifier(owners[1])])
     }
 }
 #endif

@@ -15,12 +15,13 @@ extension PostgreSQLStore {
         }
         guard allowsSave else { throw error(.readOnly) }
         var count = 0
+        var requested = RequestedChanges()
         return try saveLock.withLock {
             try committing(author: batch.author) { writer in
                 try writer.begin(numbers: 0)
                 let records = try selected(batch.selection, writer)
                 count = records.count
-                var requested = RequestedChanges()
+                requested = RequestedChanges()
                 switch batch.change {
                 case .delete:
                     requested.deleted = records
@@ -34,7 +35,7 @@ extension PostgreSQLStore {
                 }
                 return requested
             } failing: { error, writer in
-                error
+                try explained(error, requested, writer)
             } result: { writer, number in
                 let changes =
                     writer.isEmpty ? ChangeSet(author: batch.author) : changeSet(writer, number, author: batch.author)

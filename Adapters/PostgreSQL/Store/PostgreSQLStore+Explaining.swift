@@ -52,9 +52,22 @@ extension PostgreSQLStore {
             for (owner, place, column, _) in referenceSlots
             where mapping.entities[owner.slots[place].destination]?.table == table {
                 let found = try connection.run(
-                    "SELECT t.\"id\", t.\"ent\" FROM \(SQLName.quoted(owner.table)) t "
+                    "SELECT t.\"id\", t.\"ent\", t.\(SQLName.quoted(column)) FROM \(SQLName.quoted(owner.table)) t "
                         + "WHERE t.\(SQLName.quoted(column)) = ANY($1::int8[])", [.numbers(numbers)])
-                let holders = try found.rows.map { try writer.found($0) }.filter { !known.contains($0) }
+                let rows = try found.rows.map { (holder: try writer.found($0), target: $0.integer(2)) }
+                    .filter { !known.contains($0.holder) }
+                let property = owner.slots[place].slot.property
+                if let (holder, number) = rows.first, !property.isOptional,
+                    requested.clears || property.relationship?.inverse == nil
+                {
+                    // No context knows who refers to a record by a relationship without an inverse.
+                    let target = requested.deleted.first { writer.number($0) == number }
+                    return self.error(
+                        .missingTarget(
+                            record: "\(holder)", property: property.name,
+                            target: target.map { "\($0)" } ?? "record \(number)"))
+                }
+                let holders = rows.map(\.holder)
                 if !holders.isEmpty { return RecordsSuperseded(holders) }
             }
         }

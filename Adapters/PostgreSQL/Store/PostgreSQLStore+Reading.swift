@@ -140,7 +140,7 @@ extension PostgreSQLStore {
             guard let number = snapshot.persistentIdentifier.sequenceNumber else { continue }
             owners.append(Int64(clamping: number))
         }
-        var wanted: [TableMapping.Place: TableMapping.Slot] = [:]
+        var wanted: [TableMapping.ListSource: TableMapping.Slot] = [:]
         func forEachList(_ body: (Int, Int, TableMapping.Slot) throws -> Void) rethrows {
             for (place, snapshot) in snapshots.enumerated() {
                 guard let entity = mapping.entities[snapshot.persistentIdentifier.entityName] else { continue }
@@ -152,18 +152,18 @@ extension PostgreSQLStore {
                 }
             }
         }
-        forEachList { _, _, slot in wanted[slot.place] = slot }
+        forEachList { _, _, slot in wanted[slot.listSource] = slot }
         let slots = wanted.values.sorted { $0.number < $1.number }
         let results = try connection.run(slots.compactMap { members($0, of: owners) })
-        var read: [TableMapping.Place: [Int: [PersistentIdentifier]]] = [:]
+        var read: [TableMapping.ListSource: [Int: [PersistentIdentifier]]] = [:]
         for (slot, result) in zip(slots.filter { members($0, of: []) != nil }, results) {
-            read[slot.place] = try members(result)
+            read[slot.listSource] = try members(result)
         }
         var changed: [Int: ContiguousArray<StoredValue>] = [:]
         forEachList { place, slot, mapped in
             let number = Int(clamping: snapshots[place].persistentIdentifier.sequenceNumber ?? 0)
             changed[place, default: snapshots[place].values][slot] =
-                .identifiers(read[mapped.place]?[number] ?? [])
+                .identifiers(read[mapped.listSource]?[number] ?? [])
         }
         for (place, values) in changed {
             var snapshot = DefaultSnapshot(

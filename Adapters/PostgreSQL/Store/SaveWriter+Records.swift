@@ -7,7 +7,7 @@ extension SaveWriter {
     // MARK: Deletions
 
     /// Deletes records. References to them that have no inverse are cleared: no context knows them. The others are cleared too if that
-    /// is asked for, and are refused at the end of the transaction if not.
+    /// is asked for. What is not cleared by the end of the transaction is refused there, and so are references that a record requires.
     func delete(_ records: [PersistentIdentifier]) throws {
         gone.formUnion(records)
         for (place, holders) in referring.sorted(by: { $0.key < $1.key }) {

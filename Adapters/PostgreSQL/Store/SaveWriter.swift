@@ -138,7 +138,7 @@ final class SaveWriter {
         found += valueReadings(changes) + listReadings(changes)
         for (place, target) in store.referenceSlots.enumerated() {
             let slot = target.owner.slots[target.place]
-            guard changes.clears || slot.slot.property.relationship?.inverse == nil,
+            guard changes.clears || slot.slot.property.relationship?.inverse == nil, slot.slot.property.isOptional,
                 let table = mapping.entities[slot.destination]?.table
             else { continue }
             let doomed = numbers(changes.deleted).first { $0.table == table }?.numbers ?? []

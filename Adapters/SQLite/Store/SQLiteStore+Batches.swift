@@ -13,10 +13,9 @@ extension SQLiteStore {
         {
             throw DataStoreError.unsupportedFeature
         }
-        var count = 0
+        var records: [PersistentIdentifier] = []
         return try committing(author: batch.author) { writer in
-            let records = try selected(batch.selection, writer)
-            count = records.count
+            records = try selected(batch.selection, writer)
             switch batch.change {
             case .delete: try writer.delete(records, clearing: true)
             case .update(let assignments):
@@ -28,13 +27,16 @@ extension SQLiteStore {
                 }
             }
             return writer
+        } explaining: { error, writer in
+            try writer.requiring(records, except: Set(records)) ?? error
         } result: { writer, number in
             let changes =
                 writer.isEmpty
                 ? ChangeSet(author: batch.author)
                 : changeSet(of: writer.changes, writer.entry(number, author: batch.author), withOwners: true)
+            let report = ExecutionReport(scanned: records.count)
             return (
-                StoreBatchResult(count: count, changes: changes, report: ExecutionReport(scanned: count)),
+                StoreBatchResult(count: records.count, changes: changes, report: report),
                 ChangeSet(author: batch.author), nil
             )
         }

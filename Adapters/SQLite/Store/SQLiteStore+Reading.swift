@@ -142,7 +142,7 @@ extension SQLiteStore {
         _ names: [String], to snapshots: inout [DefaultSnapshot], _ connection: SQLiteConnection
     ) throws {
         if names.isEmpty || snapshots.isEmpty { return }
-        var read: [TableMapping.Place: [Int: [PersistentIdentifier]]] = [:]
+        var read: [TableMapping.ListSource: [Int: [PersistentIdentifier]]] = [:]
         var owners: [Int64] = []
         for snapshot in snapshots {
             guard let number = snapshot.persistentIdentifier.sequenceNumber else { continue }
@@ -155,10 +155,10 @@ extension SQLiteStore {
                 guard let slot = entity.layout.slot(named: name), entity.layout.slots[slot].role.isToMany else {
                     continue
                 }
-                let mapped = entity.slots[slot]
-                if read[mapped.place] == nil { read[mapped.place] = try members(mapped, of: owners, connection) }
+                let source = entity.slots[slot].listSource
+                if read[source] == nil { read[source] = try members(entity.slots[slot], of: owners, connection) }
                 let number = Int(clamping: snapshot.persistentIdentifier.sequenceNumber ?? 0)
-                changed[place, default: snapshot.values][slot] = .identifiers(read[mapped.place]?[number] ?? [])
+                changed[place, default: snapshot.values][slot] = .identifiers(read[source]?[number] ?? [])
             }
         }
         for (place, values) in changed {

@@ -143,6 +143,11 @@ extension SQLiteStore {
             }
         }
         let known = gone.union(request.updated.lazy.map(\.persistentIdentifier))
+        // No context knows who refers to a record by a relationship without an inverse.
+        let required = try writer.requiring(deleted, except: known) {
+            $0.slot.property.relationship?.inverse == nil
+        }
+        if let required { return required }
         for record in deleted {
             // Others have made them since: the context looks at its delete rules again.
             let holders = try writer.holders(of: record, except: known)

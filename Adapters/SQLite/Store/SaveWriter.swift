@@ -69,7 +69,7 @@ struct SaveWriter {
     // MARK: Deletions
 
     /// Deletes records. References to them that have no inverse are cleared: no context knows them. The others are cleared too if that
-    /// is asked for, and are refused at the end of the transaction if not.
+    /// is asked for. What is not cleared by the end of the transaction is refused there, and so are references that a record requires.
     mutating func delete(_ records: [PersistentIdentifier], clearing clears: Bool = false) throws {
         gone.formUnion(records)
         try clearReferences(to: records, all: clears)
@@ -144,6 +144,7 @@ struct SaveWriter {
             for (owner, place, column, other) in store.referenceSlots
             where mapping.entities[owner.slots[place].destination]?.table == target.table
                 && (all || owner.slots[place].slot.property.relationship?.inverse == nil)
+                && owner.slots[place].slot.property.isOptional
             {
                 var holders: [PersistentIdentifier] = []
                 let table = SQLName.quoted(owner.table)
@@ -482,20 +483,42 @@ struct SaveWriter {
         return other
     }
 
-    /// The records, other than some, that refer to a record by a relationship with an inverse.
+    /// The records, other than some, that refer to a record.
     func holders(of record: PersistentIdentifier, except known: Set<PersistentIdentifier>) throws
         -> [PersistentIdentifier]
     {
+        try references(to: record).map(\.holder).filter { !known.contains($0) }
+    }
+
+    /// A record, other than some, that requires one of the deleted records; nil if no record does.
+    func requiring(
+        _ deleted: [PersistentIdentifier], except known: Set<PersistentIdentifier>,
+        where isConcerned: (TableMapping.Slot) -> Bool = { _ in true }
+    ) throws -> SQLiteError? {
+        for record in deleted {
+            let found = try references(to: record).first { holder, slot in
+                !slot.slot.property.isOptional && isConcerned(slot) && !known.contains(holder)
+            }
+            guard let (holder, slot) = found else { continue }
+            return store.error(
+                .missingTarget(record: "\(holder)", property: slot.slot.name, target: "\(record)"))
+        }
+        return nil
+    }
+
+    private func references(
+        to record: PersistentIdentifier
+    ) throws -> [(holder: PersistentIdentifier, slot: TableMapping.Slot)] {
         guard let number = number(record), let target = mapping.entities[record.entityName] else { return [] }
-        var holders: [PersistentIdentifier] = []
+        var references: [(holder: PersistentIdentifier, slot: TableMapping.Slot)] = []
         for (owner, place, column, _) in store.referenceSlots
         where mapping.entities[owner.slots[place].destination]?.table == target.table {
             try connection.run(
                 "SELECT t.\"id\", t.\"ent\" FROM \(SQLName.quoted(owner.table)) t WHERE t.\(SQLName.quoted(column)) = ?",
                 [.integer(number)]
-            ) { holders.append(try found($0.integer(0), $0.integer(1))) }
+            ) { references.append((try found($0.integer(0), $0.integer(1)), owner.slots[place])) }
         }
-        return holders.filter { !known.contains($0) }
+        return references
     }
 
     // MARK: The end

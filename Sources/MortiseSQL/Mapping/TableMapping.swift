@@ -37,6 +37,12 @@ package struct TableMapping: Sendable {
         case inverse(column: String, slot: Int)
     }
 
+    /// Which members a to-many relationship has: two with the same source have the same ones.
+    package struct ListSource: Sendable, Hashable {
+        let destination: String
+        let place: Place
+    }
+
     /// A property of an entity, and where it is.
     package struct Slot: Sendable {
         /// The property.
@@ -47,6 +53,9 @@ package struct TableMapping: Sendable {
         package let place: Place
         /// The entity at the other end; empty for an attribute.
         package let destination: String
+
+        /// Where the members of a to-many relationship are read from. Many tables may have a column of the same name.
+        package var listSource: ListSource { ListSource(destination: destination, place: place) }
     }
 
     /// An entity, and where its records are.

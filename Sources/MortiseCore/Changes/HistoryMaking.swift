@@ -79,7 +79,7 @@ extension Schema {
     }
 
     /// The value that a property of the type has for a stored one; nil for null and for what the type cannot be.
-    private static func propertyValue(_ value: StoredValue, of type: any Any.Type) -> (any Sendable)? {
+    static func propertyValue(_ value: StoredValue, of type: any Any.Type) -> (any Sendable)? {
         if value.isNull { return nil }
         let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
         if let scalar = plain as? any PersistentScalar.Type { return scalar.init(storedValue: value) }

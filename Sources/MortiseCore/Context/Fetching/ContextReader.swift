@@ -159,7 +159,9 @@ final class ContextReader: RecordReader {
         return super.record(identifier).flatMap { isDeleted($0) ? nil : $0 }
     }
 
-    override var rowsAreInIdentityOrder: Bool { tables.allSatisfy { !($0.rows is SessionRows) } }
+    override var rowsAreInIdentityOrder: Bool { 
+        tables.allSatisfy { !($0.rows is SessionRows) && ($0.rows as? PastRows)?.hasReturned != true }
+    }
 }
 
 /// What a conjunct asks of one attribute: that it has one of some values, which compare as they hash.

@@ -177,7 +177,11 @@ extension HistoryArchive {
         try readChangeSets(numbers) { entry, changes in
             if entry.number > expected { folded.noteBarrier(expected, .stub) }
             expected = entry.number + 1
-            if entry.kind == .stub { folded.noteBarrier(entry.number, .stub) } else { folded.take(try changes(), entry) }
+            if entry.kind == .stub {
+                folded.noteBarrier(entry.number, .stub)
+            } else {
+                folded.take(try changes(), entry)
+            }
             return true
         }
         if expected <= numbers.upperBound { folded.noteBarrier(expected, .stub) }

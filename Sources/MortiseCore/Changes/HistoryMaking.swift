@@ -91,8 +91,9 @@ extension Schema {
         var found: Any?
         if let type = plain as? any RawRepresentable.Type { found = raw(type) }
         if found == nil, let type = plain as? any Decodable.Type { found = coded(type) }
-        // The value was just made and nobody else has it; the marker cannot be asked for.
-        return found.map { unsafeBitCast($0, to: (any Sendable).self) }
+        // The value was just made and nobody else has it; the marker cannot be asked for. Cast as an optional: passed by itself, the value
+        // would be opened, and its own bytes taken for those of an existential.
+        return unsafeBitCast(found, to: (any Sendable)?.self)
     }
 }
 

@@ -58,7 +58,8 @@ public struct RecordRevision<Model: PersistentModel>: @unchecked Sendable {
     }
 
     /// Nil if the change set does not name the record.
-    init?(of record: PersistentIdentifier, in changes: ChangeSet, _ entry: HistoryEntry, store: String, schema: Schema) {
+    init?(of record: PersistentIdentifier, in changes: ChangeSet, _ entry: HistoryEntry, store: String, schema: Schema)
+    {
         guard let layout = schema.layout(for: Model.self) ?? schema.layouts[record.entityName] else { return nil }
         token = DefaultHistoryToken(entry.number, mark: entry.mark, store: store)
         (timestamp, author) = (entry.timestamp, entry.author)
@@ -67,7 +68,8 @@ public struct RecordRevision<Model: PersistentModel>: @unchecked Sendable {
         var (hasOld, hasNew): (Set<PartialKeyPath<Model>>, Set<PartialKeyPath<Model>>) = ([], [])
         func forEach(_ slots: [Int], _ stored: RecordLayout, _ body: (Int, PartialKeyPath<Model>) -> Void) {
             for slot in slots {
-                guard stored.slots.indices.contains(slot), let place = layout.record.slot(named: stored.slots[slot].name),
+                guard stored.slots.indices.contains(slot),
+                    let place = layout.record.slot(named: stored.slots[slot].name),
                     let path = layout.keyPaths[place] as? PartialKeyPath<Model>
                 else { continue }
                 named.append((place, path))

@@ -90,7 +90,8 @@ struct PastState: Equatable {
         }
         for box in try context.fetch(FetchDescriptor<PastBox>()) {
             lines.append(
-                "\(id(box)) \(box.name) \(box.size) items \(ids(box.items)) outer \(id(box.outer)) inner \(ids(box.inner))")
+                "\(id(box)) \(box.name) \(box.size) items \(ids(box.items)) outer \(id(box.outer)) inner \(ids(box.inner))"
+            )
         }
         for tag in try context.fetch(FetchDescriptor<PastTag>()) {
             lines.append("\(id(tag)) \(tag.name) items \(ids(tag.items))")
@@ -169,7 +170,10 @@ struct PastProgram {
         let size = generator.below(20)
         context.author = "batch"
         switch generator.below(3) {
-        case 0: try context.update(PastItem.self, where: #Predicate { $0.size < size }) { $0.set(\.note, to: "batch \(size)") }
+        case 0:
+            try context.update(PastItem.self, where: #Predicate { $0.size < size }) {
+                $0.set(\.note, to: "batch \(size)")
+            }
         case 1: try context.update(PastBox.self, where: #Predicate { $0.size > size }) { $0.set(\.size, to: size) }
         default:
             try context.delete(model: PastItem.self, where: #Predicate { $0.size == size })

@@ -159,7 +159,7 @@ final class ContextReader: RecordReader {
         return super.record(identifier).flatMap { isDeleted($0) ? nil : $0 }
     }
 
-    override var rowsAreInIdentityOrder: Bool { 
+    override var rowsAreInIdentityOrder: Bool {
         tables.allSatisfy { !($0.rows is SessionRows) && ($0.rows as? PastRows)?.hasReturned != true }
     }
 }

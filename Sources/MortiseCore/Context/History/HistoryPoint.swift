@@ -51,7 +51,8 @@ extension AsOfUnavailable: ClassifiedStoreError {
             }
         let way =
             reason == .needsReplay
-            ? "Allow them to be looked for further back with allowsReplay: true, or read it \(place)." : "Read it \(place)."
+            ? "Allow them to be looked for further back with allowsReplay: true, or read it \(place)."
+            : "Read it \(place)."
         return "The store \(store) cannot be read as it was at that point: \(why). \(way)"
     }
 

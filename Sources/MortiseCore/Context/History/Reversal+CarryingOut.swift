@@ -42,7 +42,8 @@ extension Reversal {
 
     private func set(
         _ value: StoredValue, at slot: Int, of model: any PersistentModel, _ layout: ModelLayout,
-        _ record: PersistentIdentifier, _ made: [PersistentIdentifier: any PersistentModel], _ report: inout RevertReport
+        _ record: PersistentIdentifier, _ made: [PersistentIdentifier: any PersistentModel],
+        _ report: inout RevertReport
     ) {
         let role = layout.record.slots[slot].role
         if role == .attribute { return setAttribute(value, at: slot, of: model, layout) }

@@ -36,7 +36,8 @@ struct ReversalConflicts {
 
     // MARK: What was found
 
-    private mutating func note(_ record: PersistentIdentifier, _ property: String?, _ reason: RevertConflict.Reason) -> Bool
+    private mutating func note(_ record: PersistentIdentifier, _ property: String?, _ reason: RevertConflict.Reason)
+        -> Bool
     {
         let conflict = RevertConflict(record: record, property: property, reason: reason)
         if !found.contains(conflict) { found.append(conflict) }
@@ -128,23 +129,24 @@ struct ReversalConflicts {
             guard let relationship = layout.record.slots[slot].property.relationship else { continue }
             let related =
                 relationship.isToMany
-                ? RelationshipEditor(model).members(at: slot) : RelationshipEditor(model).target(at: slot).map { [$0] } ?? []
+                ? RelationshipEditor(model).members(at: slot)
+                : RelationshipEditor(model).target(at: slot).map { [$0] } ?? []
             for other in related where other !== model && !isRemoved(other.persistentModelID) {
                 let isTaken = relationship.deleteRule == .cascade || relationship.deleteRule == .deny
-                if isTaken || clears(other, slot, layout, record) {
-                    keep(record, layout.record.slots[slot].name, .takesOthers)
-                }
+                let isReferring = refers(other, slot, layout, record)
+                // What the transaction itself has led here goes back to where it was.
+                if isReferring ?? isTaken { keep(record, layout.record.slots[slot].name, .takesOthers) }
             }
         }
     }
 
-    /// Whether the deletion of a record would clear what another one keeps itself.
-    private func clears(
+    /// Whether another record will refer to one in what it keeps itself; nil if it keeps nothing of the relationship.
+    private func refers(
         _ other: any PersistentModel, _ slot: Int, _ layout: ModelLayout, _ record: PersistentIdentifier
-    ) -> Bool {
+    ) -> Bool? {
         guard let theirs = other._table?.layout, let inverse = layout.inverse(of: slot, towards: theirs),
             theirs.record.slots[inverse].role != .toManyDerived
-        else { return false }
+        else { return nil }
         return future(other, inverse, theirs).targets.contains(record)
     }
 

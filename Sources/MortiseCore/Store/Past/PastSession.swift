@@ -42,7 +42,9 @@ final class PastSession: StoreSession {
         expression.forEachPart { part in
             guard case .property(let base, let property) = part else { return }
             if base != .variable(0) { depends = true }
-            guard let layout = schema.layouts[property.entity]?.record, property.slot < layout.slots.count else { return }
+            guard let layout = schema.layouts[property.entity]?.record, property.slot < layout.slots.count else {
+                return
+            }
             if layout.slots[property.slot].role.isRelationship { depends = true }
         }
         return depends

@@ -39,9 +39,18 @@ private struct PastMaking {
     private let base: any StoreVersion
     private let schema: Schema
     private(set) var differences: [String: PastRows.Difference] = [:]
-    /// By record, how its references differ: who was led to then, and who is now.
-    private var relations: [(record: PersistentIdentifier, layout: RecordLayout, slot: Int, then: Set<PersistentIdentifier>, now: Set<PersistentIdentifier>)] = []
+    /// The references that differ.
+    private var relations: [Relation] = []
     private var places: [PersistentIdentifier: (entity: String, row: Int)] = [:]
+
+    /// Who a record led to then, and who it leads to now.
+    private struct Relation {
+        let record: PersistentIdentifier
+        let layout: RecordLayout
+        let slot: Int
+        let then: Set<PersistentIdentifier>
+        let now: Set<PersistentIdentifier>
+    }
 
     init(_ base: any StoreVersion, _ schema: Schema) {
         self.base = base
@@ -57,13 +66,15 @@ private struct PastMaking {
             if layout.slots[slot].role == .toManyDerived || !change.changed.contains(slot) { continue }
             let now = row.map { Set(source.value(row: $0, slot: slot).targets) } ?? []
             let then = change.wasThere ? Set((change.old[slot] ?? .null).targets) : []
-            if now != then { relations.append((record, layout, slot, then, now)) }
+            if now != then {
+                relations.append(Relation(record: record, layout: layout, slot: slot, then: then, now: now))
+            }
         }
         var difference = differences[name] ?? PastRows.Difference()
         switch (change.wasThere, row) {
         case (false, let row?): difference.hidden.insert(row)
         case (false, nil): break
-        case (true, let row?): 
+        case (true, let row?):
             for slot in change.changed.slots { difference.values[row, default: [:]][slot] = change.old[slot] }
         case (true, nil):
             let values = ContiguousArray(layout.slots.indices.map { change.old[$0] ?? .null })

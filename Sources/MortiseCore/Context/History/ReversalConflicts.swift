@@ -9,6 +9,7 @@ struct ReversalConflicts {
     /// The deleted records that do not come back.
     private(set) var lost: Set<PersistentIdentifier> = []
     private var claims: StoredClaims
+    private var told: Set<RevertConflict> = []
     private var isChanged = false
 
     init(_ reversal: Reversal) {
@@ -40,7 +41,7 @@ struct ReversalConflicts {
         -> Bool
     {
         let conflict = RevertConflict(record: record, property: property, reason: reason)
-        if !found.contains(conflict) { found.append(conflict) }
+        if told.insert(conflict).inserted { found.append(conflict) }
         return reversal.policy != .force || !reason.canBeForced
     }
 

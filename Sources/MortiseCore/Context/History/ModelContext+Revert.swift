@@ -99,7 +99,7 @@ extension ModelContext {
         if policy == .refuse, !reversal.conflicts.isEmpty { throw RevertError.conflicts(reversal.conflicts) }
         autosave.begin()
         defer { autosave.end() }
-        return try reversal.carryOut(in: self)
+        return reversal.carryOut(in: self)
     }
 }
 

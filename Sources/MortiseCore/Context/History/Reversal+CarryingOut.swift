@@ -1,7 +1,6 @@
 extension Reversal {
     /// Makes unsaved changes of what was decided: records come back, values are set, and records that were inserted go.
-    /// - Throws: what reading records throws; some of the changes have been made then.
-    func carryOut(in context: ModelContext) throws -> RevertReport {
+    func carryOut(in context: ModelContext) -> RevertReport {
         var report = RevertReport()
         report.conflicts = conflicts
         var made: [PersistentIdentifier: any PersistentModel] = [:]
@@ -36,7 +35,6 @@ extension Reversal {
         context.tracker.propagateDeletes()
         context.tracker.forgetValues()
         context.tracker.onChange?()
-        try state.throwLatched()
         return report
     }
 

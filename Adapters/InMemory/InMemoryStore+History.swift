@@ -19,6 +19,12 @@ extension InMemoryStore: HistoryProviding, HistoryArchive {
         _ numbers: ClosedRange<Int64>, from earliest: Date?,
         _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
     ) throws { try readHistory(of: recorder, under: schema, numbers, body) }
+    /// Hands over the change sets, oldest first, until the body returns false.
+    /// - Throws: what the body throws.
+    public func readChangeSets(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> ChangeSet) throws -> Bool
+    ) throws { try recorder.readChangeSets(numbers, body) }
     /// Forgets transactions.
     public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws { recorder.remove(numbers) }
     /// How large the history is, and how far it reaches.

@@ -181,6 +181,13 @@ extension DefaultStore: HistoryProviding, HistoryArchive {
         _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
     ) throws { try history().readHistory(numbers, from: earliest, body) }
 
+    /// Hands over the change sets, oldest first, until the body returns false.
+    /// - Throws: why the history cannot be read; what the body throws.
+    public func readChangeSets(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> ChangeSet) throws -> Bool
+    ) throws { try history().readChangeSets(numbers, body) }
+
     /// Forgets transactions.
     /// - Throws: why they could not be forgotten.
     public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws {

@@ -25,6 +25,25 @@ extension AppendLogStore: HistoryProviding, HistoryArchive {
         _ numbers: ClosedRange<Int64>, from earliest: Date?,
         _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
     ) throws {
+        try readFrames(numbers, from: earliest) { frame, names in
+            try body(try frame.entry()) { try names.changes(in: frame) }
+        }
+    }
+
+    /// Hands over the change sets with the values after, oldest first, until the body returns false.
+    /// - Throws: `AppendLogError` for damage, also before a checkpoint; what the body throws.
+    public func readChangeSets(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> ChangeSet) throws -> Bool
+    ) throws {
+        try readFrames(numbers, from: nil) { frame, names in
+            try body(try frame.entry()) { try names.changeSet(in: frame) }
+        }
+    }
+
+    private func readFrames(
+        _ numbers: ClosedRange<Int64>, from earliest: Date?, _ body: (ScannedFrame, NamesInForce) throws -> Bool
+    ) throws {
         try reading { reader, known, last in
             let first = UInt64(clamping: numbers.lowerBound)
             let end = min(UInt64(clamping: numbers.upperBound), last)
@@ -39,8 +58,7 @@ extension AppendLogStore: HistoryProviding, HistoryArchive {
                 guard frame.header.transaction <= end else { return false }
                 var goesOn = true
                 if frame.header.transaction >= first {
-                    let entry = try frame.entry()
-                    goesOn = try body(entry) { try names.changes(in: frame) }
+                    goesOn = try body(frame, names)
                 }
                 if kind == .migration {
                     for part in try frame.parts() where part.header.kind == .schema { try names.next() }
@@ -140,6 +158,24 @@ private struct NamesInForce {
         )
         inForce = made
         return made
+    }
+
+    /// The changes of a transaction, or of all parts of a migration, with their values.
+    func changeSet(in frame: ScannedFrame) throws -> ChangeSet {
+        var names = self
+        var found = ChangeSet()
+        for part in try frame.parts() {
+            if part.header.kind == .schema {
+                try names.next()
+                continue
+            }
+            guard let (catalog, current) = try names.current() else { continue }
+            var collector = ChangeCollector(catalog: catalog, keepsValues: true)
+            try part.reading { try $0.transaction(catalog, to: &collector) }
+            guard let changes = collector.takeTransaction(frame.header.transaction) else { continue }
+            found.append(current.translated(changes, to: schema.stored))
+        }
+        return found
     }
 
     /// The changes of a transaction, or of all parts of a migration.

@@ -22,6 +22,27 @@ extension JSONFileStore: HistoryProviding, HistoryArchive {
         _ numbers: ClosedRange<Int64>, from earliest: Date?,
         _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
     ) throws {
+        try readFrames(
+            numbers, from: earliest,
+            as: { [schema] in NamedChanges($0, $1).made(schema, transaction: $2) }, body)
+    }
+
+    /// Hands over the change sets with the values before and after, oldest first, until the body returns false.
+    /// - Throws: `HistoryDamaged`; `FileError`; what the body throws.
+    public func readChangeSets(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> ChangeSet) throws -> Bool
+    ) throws {
+        try readFrames(
+            numbers, from: nil, as: { [schema] changes, names, _ in names.translated(changes, to: schema.stored) }, body
+        )
+    }
+
+    private func readFrames<Changes>(
+        _ numbers: ClosedRange<Int64>, from earliest: Date?,
+        as make: @escaping (ChangeSet, CurrentNames, _ transaction: Int64) -> Changes,
+        _ body: (HistoryEntry, () throws -> Changes) throws -> Bool
+    ) throws {
         let history = try history()
         try history.reading { index, reader in
             guard var reader, let place = index.place(of: numbers.lowerBound, from: earliest) else { return }
@@ -61,7 +82,7 @@ extension JSONFileStore: HistoryProviding, HistoryArchive {
                     names = current
                     var changes = ChangeSet()
                     try reading { (parts) throws(ChangeBytesFault) in try parts.changes(into: &changes) }
-                    return NamedChanges(changes, current).made(schema, transaction: frame.number)
+                    return make(changes, current, frame.number)
                 }
                 if !goesOn { return }
             }

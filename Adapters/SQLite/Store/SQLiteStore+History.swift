@@ -39,6 +39,19 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
         }
     }
 
+    /// Hands over the change sets without values, oldest first, until the body returns false.
+    /// - Throws: `SQLiteError`; what the body throws.
+    public func readChangeSets(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> ChangeSet) throws -> Bool
+    ) throws {
+        try reading { connection, _ in
+            try forEachRow(connection, after: max(numbers.lowerBound, 1) - 1, upTo: numbers.upperBound) { row in
+                try body(row.entry) { changeSet(of: try changes(row), row.entry, withOwners: false) }
+            }
+        }
+    }
+
     /// Forgets transactions. Where the values have to be gone, the pages that had them are overwritten, and the log is emptied.
     /// - Throws: `SQLiteError`.
     public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws {

@@ -102,6 +102,18 @@ public protocol HistoryArchive {
         _ numbers: ClosedRange<Int64>, from earliest: Date?,
         _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool) throws
 
+    /// Hands over the entries with numbers in a range and what the history has of their changes, oldest first, until the body returns
+    /// false: with the values before and after as far as it keeps them, under the names that the program's models have now. Records and
+    /// properties that the models no longer have are left out. Numbers in between that are missing count as lost. The default throws
+    /// `DataStoreError.unsupportedFeature`.
+    /// - Parameters:
+    ///   - numbers: the numbers of the entries.
+    ///   - body: gets an entry, and a function that reads its changes, which is called at most once and within the body.
+    /// - Throws: why the history cannot be read; what the body throws.
+    func readChangeSets(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> ChangeSet) throws -> Bool) throws
+
     /// Forgets transactions for good. Those from the oldest on go, and the history begins after them; of others a stub stays.
     /// - Parameters:
     ///   - numbers: the numbers of the transactions, ascending.
@@ -120,6 +132,14 @@ public protocol HistoryArchive {
     /// Changes who needs a part of the history: reads, changes and keeps as one step.
     /// - Throws: why that cannot be kept; what the body throws. Nothing has changed then.
     func updateHistoryHolders(_ body: (inout [HistoryHolder]) throws -> Void) throws
+}
+
+extension HistoryArchive {
+    /// - Throws: `DataStoreError.unsupportedFeature`.
+    public func readChangeSets(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> ChangeSet) throws -> Bool
+    ) throws { throw DataStoreError.unsupportedFeature }
 }
 
 extension HistoryArchive where Self: HistoryProviding, HistoryType == DefaultHistoryTransaction {

@@ -79,7 +79,7 @@ extension Schema {
     }
 
     /// The value that a property of the type has for a stored one; nil for null and for what the type cannot be.
-    private static func propertyValue(_ value: StoredValue, of type: any Any.Type) -> (any Sendable)? {
+    static func propertyValue(_ value: StoredValue, of type: any Any.Type) -> (any Sendable)? {
         if value.isNull { return nil }
         let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
         if let scalar = plain as? any PersistentScalar.Type { return scalar.init(storedValue: value) }
@@ -91,8 +91,9 @@ extension Schema {
         var found: Any?
         if let type = plain as? any RawRepresentable.Type { found = raw(type) }
         if found == nil, let type = plain as? any Decodable.Type { found = coded(type) }
-        // The value was just made and nobody else has it; the marker cannot be asked for.
-        return found.map { unsafeBitCast($0, to: (any Sendable).self) }
+        // The value was just made and nobody else has it; the marker cannot be asked for. Cast as an optional: passed by itself, the value
+        // would be opened, and its own bytes taken for those of an existential.
+        return unsafeBitCast(found, to: (any Sendable)?.self)
     }
 }
 

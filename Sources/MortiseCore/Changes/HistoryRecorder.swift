@@ -184,6 +184,15 @@ public final class HistoryRecorder: Sendable {
         }
     }
 
+    /// Hands over the change sets with numbers in a range, oldest first, until the body returns false.
+    /// - Throws: what the body throws.
+    public func readChangeSets(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> ChangeSet) throws -> Bool
+    ) throws {
+        for (entry, changes) in changeSets(numbers) where try !body(entry, { changes }) { return }
+    }
+
     /// How large the history is, and how far it reaches.
     public var status: HistoryStatus {
         state.withLock { state in

@@ -89,8 +89,9 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// The container's main context, which the container keeps.
     convenience init(mainOf container: ModelContainer) { self.init(container, isMain: true) }
 
-    private init(_ container: ModelContainer, isMain: Bool) {
-        state = ContextState(container: container, isKept: isMain, tracker: tracker)
+    /// Creates a context that reads stores as they were, where they are given by their places in the container.
+    init(_ container: ModelContainer, isMain: Bool, past: [PastVersion?]? = nil) {
+        state = ContextState(container: container, isKept: isMain, tracker: tracker, past: past)
         mergePolicy = container.mergePolicy
         uniqueConflictPolicy = container.uniqueConflictPolicy
         state.hold()
@@ -135,7 +136,10 @@ public final class ModelContext: Equatable, SendableMetatype {
     ///
     /// Inserting a model of this context does nothing, except that it undoes an unsaved deletion, including the
     /// deletions by its delete rules. A model of another context is not inserted, and the next fetch or save throws.
-    public func insert<T: PersistentModel>(_ model: T) { tracker.insert(model, isRequested: true) }
+    public func insert<T: PersistentModel>(_ model: T) {
+        if state.readsPast { return tracker.refuse(ModelContextError.readsPast, inserting: model) }
+        tracker.insert(model, isRequested: true)
+    }
 
     /// Adds a model to this context like `insert(_:)`, and says what the next save does if another one has its unique values.
     ///
@@ -147,6 +151,7 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// one; those that were inserted by name keep theirs. So relating the model to a stored one first, which inserts it, makes no
     /// difference. For a model that is stored it does nothing.
     public func insert<T: PersistentModel>(_ model: T, onConflict policy: UniqueConflictPolicy) {
+        if state.readsPast { return tracker.refuse(ModelContextError.readsPast, inserting: model) }
         tracker.insert(model, isRequested: true, onConflict: policy)
     }
 

@@ -21,6 +21,8 @@ public enum ModelContextError: Error, Hashable, Sendable {
         other: PersistentIdentifier)
     /// A stored value is not one that the property's type knows.
     case invalidStoredValue(entity: String, property: String, model: PersistentIdentifier, found: String)
+    /// The context reads its stores as they were, and saves nothing.
+    case readsPast
     /// The author of a context has more bytes of UTF-8 than the most that a history takes. Nothing was saved.
     case authorTooLong(bytes: Int, most: Int)
     /// A store returned something that breaks its contract.
@@ -54,6 +56,9 @@ extension ModelContextError: CustomStringConvertible {
         case .invalidStoredValue(let entity, let property, let model, let found):
             "\(entity).\(property) of \(model) holds \(found), which is not a value of its type. "
                 + "Add it to the type, or correct the stored value."
+        case .readsPast:
+            "The context reads its stores as they were at an earlier time, and saves nothing. Make the changes in a context of the present, "
+                + "and drop them here with rollback()."
         case .authorTooLong(let bytes, let most):
             "The author of the context has \(bytes) bytes, and a history takes at most \(most). Shorten ModelContext.author."
         case .storeContract(let store, let fault): "The store \(store) broke its contract: \(fault)"

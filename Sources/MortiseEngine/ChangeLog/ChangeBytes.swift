@@ -179,7 +179,7 @@ package struct ChangeBytes {
 
 extension RecordLayout {
     /// The slots whose values a history keeps: all that a record itself has.
-    fileprivate var keptSlots: [Int] {
+    var keptSlots: [Int] {
         slots.indices.filter { slots[$0].role != .toManyDerived && !isEphemeral($0) }
     }
 

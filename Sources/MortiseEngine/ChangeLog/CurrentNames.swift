@@ -39,6 +39,9 @@ package struct CurrentNames {
         (names, self.entities) = (found, entities)
     }
 
+    /// Whether all names are the same.
+    var isIdentity: Bool { entities == nil && names == nil }
+
     /// Nil for a record of an entity that the program's schema has no more.
     package func record(_ identifier: PersistentIdentifier) -> PersistentIdentifier? {
         guard let entities else { return identifier }

@@ -10,9 +10,11 @@ extension ChangeSet {
     }
 
     /// The changes of a transaction with the values before and after: all of the slots that changed, and of deleted records
-    /// those that lead to others and those that the schema preserves. A value that cannot be read is null. Without the
-    /// version before, only new values are told.
-    func withValues(from before: EngineVersion?, to after: EngineVersion) -> ChangeSet {
+    /// those that lead to others and those that the schema preserves, or all that a history keeps. A value that cannot be read is
+    /// null. Without the version before, only new values are told.
+    func withValues(
+        from before: EngineVersion?, to after: EngineVersion, keepingDeleted: Bool = false
+    ) -> ChangeSet {
         if count > ChangeFeed.valueLimit { return withoutValues }
         var told = self
         told.mergeUpdates()
@@ -25,7 +27,10 @@ extension ChangeSet {
         guard let before else { return told }
         for index in told.deleted.indices {
             let deletion = told.deleted[index]
-            let slots = SlotSet(deletion.layout.slots.indices.filter { deletion.layout.slots[$0].outlivesItsRecord })
+            let slots =
+                keepingDeleted
+                ? SlotSet(deletion.layout.keptSlots)
+                : SlotSet(deletion.layout.slots.indices.filter { deletion.layout.slots[$0].outlivesItsRecord })
             if slots.isEmpty { continue }
             told.deleted[index].values = before.values(of: deletion.record, slots, deletion.layout)
             told.deleted[index].preserved = slots

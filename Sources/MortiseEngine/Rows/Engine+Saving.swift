@@ -170,7 +170,9 @@ extension Engine {
             guard let ticket else {
                 publish(next)
                 if feed.isFollowed || feed.isRecorded {
-                    feed.post([transaction.changes.withValues(from: start, to: next)])
+                    feed.post([
+                        transaction.changes.withValues(from: start, to: next, keepingDeleted: feed.isRecorded)
+                    ])
                 } else if feed.isFollowedForRecords {
                     feed.post([transaction.changes.withoutValues])
                 }

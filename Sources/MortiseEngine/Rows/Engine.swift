@@ -218,7 +218,9 @@ public final class Engine: Sendable {
             let done = waiting.prefix { $0.after.number <= next.number }
             // Asked only after publishing, so that a follower who has read an older version receives this one.
             if feed.isFollowed || feed.isRecorded {
-                feed.post(done.map { $0.changes.withValues(from: $0.before, to: $0.after) })
+                let isRecorded = feed.isRecorded
+                feed.post(
+                    done.map { $0.changes.withValues(from: $0.before, to: $0.after, keepingDeleted: isRecorded) })
             } else if feed.isFollowedForRecords {
                 feed.post(done.map(\.changes.withoutValues))
             }

@@ -22,6 +22,25 @@ import PackageTestSupport
     init(_ name: String) { self.name = name }
 }
 
+enum Hue: String, Codable { case red, green }
+
+struct Spot: Codable, Hashable {
+    var x: Int
+    var y: [String]
+}
+
+@Model final class Keepsake {
+    @Attribute(.preserveValueOnDeletion) var hue: Hue
+    @Attribute(.preserveValueOnDeletion) var parts: [String]
+    @Attribute(.preserveValueOnDeletion) var spot: Spot?
+
+    init(_ hue: Hue, parts: [String], spot: Spot?) {
+        self.hue = hue
+        self.parts = parts
+        self.spot = spot
+    }
+}
+
 typealias HistoryOf = HistoryDescriptor<DefaultHistoryTransaction>
 
 /// A store of each kind that keeps a history.

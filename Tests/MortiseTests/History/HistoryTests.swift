@@ -31,6 +31,29 @@ import Testing
         #expect(last.changes.first?.changedPersistentIdentifier == house.persistentModelID)
     }
 
+    /// Bug: the bytes of an enum or a coded value were taken for those of an existential, which trapped, or made up a value.
+    @Test(arguments: HistoryStore.allCases) func aTombstoneHasEnumsAndCodedValues(_ store: HistoryStore) throws {
+        let container = try ModelContainer(
+            for: Schema([Keepsake.self]), configurations: [store.configuration(folder)])
+        let context = ModelContext(container)
+        let spot = Spot(x: 3, y: ["a", "b"])
+        let keepsake = Keepsake(.green, parts: ["p", "q"], spot: spot)
+        context.insert(keepsake)
+        try context.save()
+        context.delete(keepsake)
+        try context.save()
+        guard case .delete(let deletion)? = try context.history().last?.changes.first,
+            let found = deletion as? DefaultHistoryDelete<Keepsake>
+        else {
+            Issue.record("a deletion was expected")
+            return
+        }
+        #expect(found.tombstone[\.hue] as? Hue == .green)
+        #expect(found.tombstone[\.parts] as? [String] == ["p", "q"])
+        #expect(found.tombstone[\.spot] as? Spot == spot)
+        #expect(Array(found.tombstone).count == 3)
+    }
+
     @Test(arguments: HistoryStore.allCases) func aTokenIsCodedWithItsMarkAndGoesOn(_ store: HistoryStore) throws {
         let context = ModelContext(try store.container(folder))
         try context.saveParcels(by: "a", "b", "c")

@@ -41,6 +41,29 @@ import Testing
         }
     }
 
+    @Test func aRecordHasRevisionsAndATransactionIsTakenBack() throws {
+        try GuideModels.inFolder { folder in
+            let container = try GuideModels.container(store: "json:\(folder)/trips.json")
+            let context = ModelContext(container)
+            let before = try #require(try container.history().last).token
+            let porto = try #require(try context.first(Trip.self, where: \.code, is: "POR"))
+            porto.price = 400
+            try context.save()
+            let last = try #require(try container.history().last)
+
+            let revision = try #require(try context.history(of: porto, limit: 1).first)
+            #expect(revision.oldValue(\.price) as? Decimal == 389)
+            #expect(revision.newValue(\.price) as? Decimal == 400)
+
+            let earlier = try ModelContext(container, asOf: .token(before))
+            #expect(try earlier.first(Trip.self, where: \.code, is: "POR")?.price == 389)
+
+            try context.revert(last.token)
+            try context.save()
+            #expect(porto.price == 389)
+        }
+    }
+
     @Test func aFeedSendsWhatIsCommitted() throws {
         let container = try GuideModels.container()
         let counts = Mutex<[Int]>([])

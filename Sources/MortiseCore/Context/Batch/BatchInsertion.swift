@@ -66,13 +66,14 @@ struct BatchInsertion<Model: PersistentModel> {
     private var session: StoreSession { table.session }
     private var layout: ModelLayout { table.layout }
 
-    /// - Throws: `ModelContextError.unknownModel`, `.readOnly`.
+    /// - Throws: `ModelContextError.unknownModel`, `.readOnly`, `.readsPast`.
     init(_ model: Model.Type, in state: ContextState, onConflict policy: UniqueConflictPolicy?) throws {
         guard let table = state.table(for: model) else { throw ModelContextError.unknownModel(type: "\(model)") }
         self.state = state
         self.table = table
         self.policy = policy
         slots = BatchSlots(table.layout, in: state.container.schema)
+        if state.readsPast { throw ModelContextError.readsPast }
         try table.session.checkWritable()
         defaults = ContiguousArray(
             table.layout.record.slots.map { slot in

@@ -9,7 +9,7 @@ struct BatchRun<Model: PersistentModel> {
     private let descriptor: FetchDescriptor<Model>
     private let includesSubclasses: Bool
 
-    /// - Throws: `ModelContextError.unknownModel`, `.readOnly`.
+    /// - Throws: `ModelContextError.unknownModel`, `.readOnly`, `.readsPast`.
     init(
         _ model: Model.Type, where predicate: Predicate<Model>?, includesSubclasses: Bool,
         fullScanPolicy: FullScanPolicy?, in state: ContextState
@@ -20,6 +20,7 @@ struct BatchRun<Model: PersistentModel> {
         tables = try state.tables(under: model)
         guard let session = tables.first?.session else { throw ModelContextError.unknownModel(type: "\(model)") }
         self.session = session
+        if state.readsPast { throw ModelContextError.readsPast }
         try session.checkWritable()
         var descriptor = FetchDescriptor(predicate: predicate)
         descriptor.fullScanPolicy = fullScanPolicy

@@ -163,7 +163,9 @@ final class ContextReader: RecordReader {
         return RecordReference(table: number, row: -Int(model._place))
     }
 
-    override var rowsAreInIdentityOrder: Bool { tables.allSatisfy { !($0.rows is SessionRows) } }
+    override var rowsAreInIdentityOrder: Bool {
+        tables.allSatisfy { !($0.rows is SessionRows) && ($0.rows as? PastRows)?.hasReturned != true }
+    }
 }
 
 /// What a conjunct asks of one attribute: that it has one of some values, which compare as they hash.

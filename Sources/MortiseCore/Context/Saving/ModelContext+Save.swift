@@ -27,6 +27,7 @@ extension ContextState {
             if !isTold, let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
             isTold = true
         }
+        if readsPast, hasChanges { throw ModelContextError.readsPast }
         try sessions.first?.checkAuthor()
         // What follows from deletions is recorded with them, so that the store cannot be left to find it.
         if tracker?.journal != nil { propagateDeletes() }

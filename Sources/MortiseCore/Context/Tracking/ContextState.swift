@@ -12,6 +12,8 @@ final class ContextState: StoreSessionObserver, ModelFinding {
     var savedInPart = false
     /// What was stored when a transaction began that is repeated on conflicts; nil outside of one.
     var repeatable: RepeatableStart?
+    /// Whether the context reads its stores as they were, and saves nothing.
+    let readsPast: Bool
     /// Whether queries read the versions that are read already: they are parts of one answer.
     var staysAtVersion = false
     /// Held by the context.
@@ -54,14 +56,20 @@ final class ContextState: StoreSessionObserver, ModelFinding {
 
     /// Creates the state of a context. `isKept` says that the container owns the context, so that the context must not
     /// retain the container.
-    init(container: ModelContainer, isKept: Bool, tracker: ChangeTracker) {
+    /// With versions of the past, by the place of a store, the context reads those and saves nothing.
+    init(container: ModelContainer, isKept: Bool, tracker: ChangeTracker, past: [PastVersion?]? = nil) {
         ownContainer = isKept ? nil : container
         keeper = container
         parts = container.parts
         self.tracker = tracker
         stores = container.stores
+        readsPast = past != nil
         sessions = []
-        sessions = container.stores.map { $0.makeSession(container.schema, observer: self) }
+        sessions = container.stores.enumerated().map { place, store in
+            let session = store.makeSession(container.schema, observer: self)
+            guard let past, past.indices.contains(place), let version = past[place] else { return session }
+            return PastSession(session, as: version, observer: self)
+        }
         tracker.attach(to: self)
     }
 

@@ -51,13 +51,13 @@ extension SchemaDocumentError: ClassifiedStoreError {
 }
 
 extension ModelContextError: ClassifiedStoreError {
-    /// `missing` for a record that is gone, `denied` for a store that may not be changed, `conflict` for values that are not unique,
+    /// `missing` for a record that is gone, `denied` for what may not be changed, `conflict` for values that are not unique,
     /// `damaged` for a stored value that its type cannot have, `unsupported` for an adapter that breaks its contract, else
     /// `usage`.
     public var errorClass: StoreErrorClass {
         switch self {
         case .noSuchModel: .missing
-        case .readOnly: .denied
+        case .readOnly, .readsPast: .denied
         case .notUnique, .severalModels: .conflict
         case .invalidStoredValue: .damaged
         case .storeContract: .unsupported

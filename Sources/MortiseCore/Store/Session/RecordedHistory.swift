@@ -11,6 +11,10 @@ struct RecordedHistory: HistoryArchive {
         _ numbers: ClosedRange<Int64>, from earliest: Date?,
         _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
     ) throws { try readHistory(of: recorder, under: schema, numbers, body) }
+    func readChangeSets(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ entry: HistoryEntry, _ changes: () throws -> ChangeSet) throws -> Bool
+    ) throws { try recorder.readChangeSets(numbers, body) }
     func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws { recorder.remove(numbers) }
     func historyStatus() throws -> HistoryStatus { recorder.status }
     func historyHolders() throws -> [HistoryHolder] { recorder.holders }

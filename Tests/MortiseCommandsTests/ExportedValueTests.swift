@@ -47,5 +47,66 @@ import Testing
     func aDecimalWithMoreDigitsThanThereIsRoomForIsRefused(_ text: String) {
         #expect(throws: UnfitLiteral.self) { try PredicateLiteral.text(text).value(of: .decimal) }
     }
+
+    /// The end of a line within quotation marks lost its carriage return.
+    @Test func endsOfLinesInAQuotedFieldStayAsTheyAre() throws {
+        let folder = try ToolFolder()
+        let path = folder.path("a.csv")
+        try Data("\"a\r\nb\",\"c\rd\"\r\n\r\n\"e\n\",f\r\n".utf8).write(to: URL(fileURLWithPath: path))
+        var csv = CSVLines(try FileLines(path))
+        let first = try #require(try csv.next())
+        #expect(try first.fields.get().map(\.text) == ["a\r\nb", "c\rd"])
+        let second = try #require(try csv.next())
+        #expect(try second.fields.get().map(\.text) == ["e\n", "f"] && csv.number == 4)
+        #expect(try csv.next() == nil)
+    }
+
+    /// It opened a field that went on to the next quotation mark, or to the end of the file.
+    @Test func aQuotationMarkWithinAFieldIsACharacter() throws {
+        let folder = try ToolFolder()
+        let path = folder.path("a.csv")
+        try Data("5\" disk,x\n\"y\"z,1\nlast,\n".utf8).write(to: URL(fileURLWithPath: path))
+        var csv = CSVLines(try FileLines(path))
+        let first = try #require(try csv.next())
+        #expect(try first.fields.get().map(\.text) == ["5\" disk", "x"])
+        let second = try #require(try csv.next())
+        #expect(throws: BadLine.self) { try second.fields.get() }
+        let third = try #require(try csv.next())
+        #expect(try third.fields.get().map(\.text) == ["last", ""])
+    }
+
+    /// Half a file stayed, which could be taken for a whole one. A limit for files stands for a full disk here.
+    @Test func anExportThatFailsLeavesNoFile() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 60)
+        let file = folder.path("trips.jsonl")
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = [
+            "-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "sh", try ToolRun.executable().path, "export", store, file,
+        ]
+        let errors = Pipe()
+        shell.standardOutput = FileHandle.nullDevice
+        shell.standardError = errors
+        try shell.run()
+        let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 74 && told.contains("the output cannot be written: "), "\(told)")
+        #expect(!FileManager.default.fileExists(atPath: file))
+    }
+
+    @Test func JSONTurnsNoTextAroundIt() throws {
+        let text = "a\u{202E}b\u{2028}c\u{7F}\u{200D}\u{1F600}"
+        let written = ValueText.quoted(text)
+        #expect(written == #""a\u202eb\u2028c\u007f"# + "\u{200D}\u{1F600}\"", "\(written)")
+        #expect(try JSONDecoder().decode([String].self, from: Data("[\(written)]".utf8)) == [text])
+    }
+
+    @Test func aLineOfCSVIsHarmlessOnATerminal() {
+        #expect(
+            ValueText.harmless(csv: "\"a\nb\",\t\u{1B}[31m\u{9B}\u{202E}\r")
+                == "\"a\nb\",\t\\u{1b}[31m\\u{9b}\\u{202e}\\u{d}")
+        #expect(ValueText.harmless(csv: "é😀,1") == "é😀,1")
+    }
 }
 #endif

@@ -59,7 +59,7 @@ public struct MortiseTool: Sendable {
                 if arguments == ["--version"], !version.isEmpty {
                     try context.output.line(version)
                 } else {
-                    try Self.checkVerb(arguments.first)
+                    try Self.checkVerb(arguments[...], of: MortiseCommand.self)
                     var command = try MortiseCommand.parseAsRoot(arguments)
                     try command.run()
                 }
@@ -72,15 +72,19 @@ public struct MortiseTool: Sendable {
     }
 
     /// - Throws: `ToolError.usage` for an unknown verb, with the one that may be meant.
-    private static func checkVerb(_ word: String?) throws {
-        guard let word, !word.hasPrefix("-") else { return }
-        let verbs =
-            MortiseCommand.configuration.subcommands.map {
-                $0.configuration.commandName ?? "\($0)".lowercased()
-            } + ["help"]
-        if verbs.contains(word) { return }
-        throw ToolError.usage(
-            "unknown verb \"\(word.shown())\"" + Suggestion.text(word, among: verbs) + "; see mortise --help")
+    private static func checkVerb(_ words: ArraySlice<String>, of parent: any ParsableCommand.Type) throws {
+        guard let word = words.first, !word.hasPrefix("-") else { return }
+        let subcommands = parent.configuration.subcommands
+        let verbs = subcommands.map { ($0, $0.configuration.commandName ?? "\($0)".lowercased()) }
+        let path = parent == MortiseCommand.self ? [] : [parent.configuration.commandName ?? "\(parent)".lowercased()]
+        if parent == MortiseCommand.self, word == "help" { return }
+        guard let (verb, _) = verbs.first(where: { $0.1 == word }) else {
+            throw ToolError.usage(
+                "unknown verb \"\((path + [word]).joined(separator: " ").shown())\""
+                    + Suggestion.text(word, among: verbs.map(\.1) + (path.isEmpty ? ["help"] : []))
+                    + "; see mortise \((path + ["--help"]).joined(separator: " "))")
+        }
+        if !verb.configuration.subcommands.isEmpty { try checkVerb(words.dropFirst(), of: verb) }
     }
 
     /// Prints what went wrong in one line, and help to the standard output.

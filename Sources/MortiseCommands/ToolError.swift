@@ -1,4 +1,5 @@
 #if Tool
+import Foundation
 public import MortiseCore
 
 /// A request that the tool itself refuses.
@@ -41,6 +42,10 @@ public enum ToolError: Error, Hashable, Sendable {
     case unwritableFile(path: String, reason: String)
     /// Some lines of a file are no records; the others were imported.
     case rejectedLines(count: Int, of: Int, path: String)
+    /// Records of a file were imported without some relationships, as the file does not have the records that they lead to.
+    case leftOutReferences(count: Int)
+    /// There is a file where an import was to keep the lines that it rejects.
+    case rejectedFileExists(path: String)
     /// An import of the file was interrupted.
     case unfinishedImport(path: String)
     /// An import cannot go on where it was interrupted.
@@ -90,13 +95,20 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         case .unreadableFile(let path, let reason): "cannot read \(path): \(reason)"
         case .unwritableFile(let path, let reason): "cannot write \(path): \(reason)"
         case .rejectedLines(let count, let total, let path):
-            "\(FigureText.count(count)) of \(FigureText.plural(total, "record")) were rejected; they are in \(path): correct "
-                + "them there, and import that file"
+            "\(FigureText.count(count)) of \(FigureText.plural(total, "record")) \(count == 1 ? "was" : "were") rejected; "
+                + (count == 1 ? "it is" : "they are") + " in \(path): correct \(count == 1 ? "it" : "them") there, and "
+                + "import that file"
+        case .leftOutReferences(let count):
+            "\(FigureText.plural(count, "reference")) \(count == 1 ? "was" : "were") left out, as the file has no record with "
+                + "the number; the records were imported without"
+        case .rejectedFileExists(let path):
+            "\(path) exists already and was not changed; import what it holds and remove it, or name another file with "
+                + "--rejected"
         case .unfinishedImport(let path):
             "an import was interrupted, as \(path) says; pass --resume to go on, or remove that file to begin anew"
         case .notResumable(let store, let detail):
             "the import into \(store) cannot go on: \(detail)"
-        case .output(let code): "the output cannot be written (error \(code))"
+        case .output(let code): "the output cannot be written: \(String(cString: strerror(code)))"
         case .findings: ""
         }
     }
@@ -110,8 +122,8 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         case .holdsRecords, .alreadyThere, .notReplaced: .alreadyExists
         case .sameStore, .usage, .unansweredQuestions: .usage
         case .otherSchema, .notABeginning, .unequalCopy, .changedMeanwhile, .interrupted, .notResumable: .conflict
-        case .rejectedLines: .invalid
-        case .unfinishedImport: .alreadyExists
+        case .rejectedLines, .leftOutReferences: .invalid
+        case .unfinishedImport, .rejectedFileExists: .alreadyExists
         case .output, .unwritableFile: .failedInputOutput
         case .findings(let errorClass): errorClass
         }

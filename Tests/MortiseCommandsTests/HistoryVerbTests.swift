@@ -36,6 +36,14 @@ import Testing
         #expect(try lines("history", store, "--last", "99").count == 5)
     }
 
+    /// Twice the number was calculated, which is more than an integer holds.
+    @Test func theLargestNumberOfTransactionsIsAllOfThem() throws {
+        let folder = try ToolFolder()
+        let store = try log(folder)
+        #expect(try lines("history", store, "--last", "\(Int.max)").count == 5)
+        #expect(try lines("info", store, "--transactions", "\(Int.max)").contains { $0.hasSuffix("the last 5:") })
+    }
+
     @Test func aRangeBeginsAfterANumberAndEndsWithOne() throws {
         let folder = try ToolFolder()
         let store = try log(folder)

@@ -114,6 +114,14 @@ import Testing
         #expect(try ToolRun("fetch", store, "Folder", "--limit", "-1").errors.contains("must not be negative"))
         let mistyped = try ToolRun("fetc", store)
         #expect(mistyped.status == ToolExitStatus.usage && mistyped.errors.contains("did you mean \"fetch\"?"))
+        let below = try ToolRun("schema", "dif", store)
+        #expect(below.status == ToolExitStatus.usage, "\(below.status)")
+        #expect(below.errors.contains("unknown verb \"schema dif\" (did you mean \"diff\"?)"), "\(below.errors)")
+        #expect(below.errors.contains("see mortise schema --help"), "\(below.errors)")
+        // Two letters in each other's place are one slip.
+        #expect(Suggestion.text("frist", among: ["first", "last"]) == " (did you mean \"first\"?)")
+        #expect(Suggestion.text("Onwer", among: ["Animal", "Owner"]) == " (did you mean \"Owner\"?)")
+        #expect(Suggestion.text("xyz", among: ["first", "last"]) == "")
         #expect(FigureText.figure(1, "transactions dropped") == "1 transaction dropped")
         #expect(FigureText.figure(2, "transactions dropped") == "2 transactions dropped")
     }

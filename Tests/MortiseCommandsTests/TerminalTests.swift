@@ -100,6 +100,26 @@ struct TerminalTests {
         #expect(errors.split(separator: "\n").count == 1, "\(errors)")
     }
 
+    /// Tables had always escaped what a terminal obeys, CSV had not.
+    @Test(arguments: [
+        "fetch log:trips.log Guide --format csv", "export log:trips.log --entity Guide --format csv",
+        "fetch log:trips.log Guide --format json", "export log:trips.log --entity Guide",
+    ])
+    func storedTextDoesNotCommandTheTerminal(_ arguments: String) throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 3)
+        let name = "name=\u{1B}[31mred\u{202E}"
+        #expect(try ToolRun("set", store, "Guide", "--where", "name == 'Ada'", name, "--yes").status == 0)
+        let shown = try onTerminal(arguments, in: folder)
+        #expect(shown.contains("red") && shown.contains("202e"), "\(shown)")
+        #expect(!shown.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{202E}" }, "\(shown)")
+        // In a file it is what is stored.
+        if arguments.hasSuffix("csv") {
+            #expect(try onTerminal(arguments + " > out", in: folder) == "")
+            #expect(try file("out", folder).contains("\u{1B}[31mred\u{202E}"))
+        }
+    }
+
     @Test func aTableFitsTheTerminal() throws {
         let folder = try ToolFolder()
         _ = try folder.trips("trips.json", 3)

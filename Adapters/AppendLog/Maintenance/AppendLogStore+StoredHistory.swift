@@ -10,7 +10,7 @@ extension AppendLogStore {
         _ = try readStoredTransactions(after: number, withValues: false) { transaction in
             found.append(transaction)
             // Twice as many as asked for are held at most, so that none is moved more than once.
-            if let last, found.count > 2 * max(last, 8) { found.removeFirst(found.count - last) }
+            if let last, found.count / 2 > max(last, 8) { found.removeFirst(found.count - max(last, 0)) }
             return true
         }
         if let last, found.count > last { found.removeFirst(found.count - max(last, 0)) }

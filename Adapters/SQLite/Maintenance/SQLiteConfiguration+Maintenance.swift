@@ -95,6 +95,7 @@ extension SQLiteConfiguration: MaintainableConfiguration {
         var backup = self
         guard allowsSave else { throw RestoreError.readOnly(store: name) }
         guard SQLiteOpening.exists(path) else { throw RestoreError.noBackup(store: name, path: path) }
+        if SQLiteOpening.isSameFile(path, self.path) { throw RestoreError.backupIsStore(path: path) }
         backup = SQLiteConfiguration(name, path: path, allowsSave: false, busyTimeout: busyTimeout)
         let report: MaintenanceReport
         let source: SQLiteConnection

@@ -56,6 +56,12 @@ struct SQLiteOpening {
         return lstat(path, &status) == 0
     }
 
+    /// Whether two paths lead to one file, by links too.
+    static func isSameFile(_ path: String, _ other: String) -> Bool {
+        var (a, b) = (stat(), stat())
+        return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino
+    }
+
     /// Makes the file of a new store under another name, which it keeps until its tables are there: no other process finds half of
     /// it. Unlike a move, a link never replaces what another process has made meanwhile.
     private static func create(_ path: String) throws {

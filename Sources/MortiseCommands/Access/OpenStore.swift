@@ -81,6 +81,24 @@ final class OpenStore {
         return schema.entities.reduce(0) { $0 + (version.rows(ofEntity: $1.name)?.count ?? 0) }
     }
 
+    /// The records of a store without versions for which a query may hold, without their lists. A store may leave conditions to
+    /// its caller.
+    /// - Throws: what the store throws; `ToolError.unsupported` for a store with its own type of snapshots.
+    func records(_ query: StoreQuery) throws -> [DefaultSnapshot] {
+        func records<S: QueryableDataStore>(_ store: S) throws -> [DefaultSnapshot] {
+            let plan = store.plan(query)
+            try plan.validate(adapter: name, for: query)
+            return try store.rows(for: plan).snapshots.map { snapshot in
+                guard let snapshot = snapshot as? DefaultSnapshot else {
+                    throw ToolError.unsupported(store: name, what: "be read without models")
+                }
+                return snapshot
+            }
+        }
+        guard let queryable = store as? any QueryableDataStore else { return [] }
+        return try records(queryable)
+    }
+
     func reader(of version: any StoreVersion) -> RecordReader {
         RecordReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
     }

@@ -22,11 +22,11 @@ struct CSVLines {
     /// - Throws: `ToolError.unreadableFile`.
     mutating func next() throws -> (text: [UInt8], fields: Result<[Field], BadLine>)? {
         var text: [UInt8] = []
-        var isOpen = false
-        while let line = try lines.next() {
-            if text.isEmpty, !isOpen {
+        var place = Place.start
+        while let line = try lines.next(keepingCarriageReturn: true) {
+            if place != .quoted {
                 number = lines.number
-                if line.bytes.isEmpty, !line.isTooLong { continue }
+                if line.bytes.isEmpty || line.bytes.elementsEqual([0x0D]), !line.isTooLong { continue }
             } else {
                 text.append(0x0A)
             }
@@ -34,12 +34,32 @@ struct CSVLines {
                 return (text, .failure(BadLine(reason: FileLines.tooLong)))
             }
             text.append(contentsOf: line.bytes)
-            if line.bytes.count(where: { $0 == 0x22 }) % 2 == 1 { isOpen.toggle() }
-            if isOpen { continue }
+            for byte in line.bytes { place = place.after(byte) }
+            if place == .quoted { continue }
+            if text.last == 0x0D { text.removeLast() }
             return (text, Self.fields(text))
         }
-        if isOpen { return (text, .failure(BadLine(reason: "a field's quotation mark is not closed"))) }
+        if place == .quoted { return (text, .failure(BadLine(reason: "a field's quotation mark is not closed"))) }
         return nil
+    }
+
+    /// Where in a record a byte is.
+    private enum Place {
+        /// At the beginning of a field.
+        case start
+        case plain
+        case quoted
+        /// After a quotation mark in a quoted field: its end, or the first of two that stand for one.
+        case closing
+
+        func after(_ byte: UInt8) -> Place {
+            switch (self, byte) {
+            case (.quoted, 0x22): .closing
+            case (.quoted, _), (.start, 0x22), (.closing, 0x22): .quoted
+            case (_, 0x2C): .start
+            default: .plain
+            }
+        }
     }
 
     private static func fields(_ bytes: [UInt8]) -> Result<[Field], BadLine> {

@@ -20,6 +20,8 @@ struct FileLines {
     private(set) var consumed = 0
     /// The size of the file in bytes; 0 for the standard input.
     let size: Int64
+    /// Ends waiting for more, which a pipe may never have.
+    var interruption: Interruption?
 
     /// Opens a file; `-` is the standard input.
     /// - Throws: `ToolError.unreadableFile`.
@@ -42,20 +44,21 @@ struct FileLines {
         size = (attributes?[.size] as? NSNumber)?.int64Value ?? 0
     }
 
-    /// The next line without its end; nil after the last. A line that is too long is empty.
-    /// - Throws: `ToolError.unreadableFile`.
-    mutating func next() throws -> (bytes: ArraySlice<UInt8>, isTooLong: Bool)? {
+    /// The next line without its end; nil after the last. A line that is too long is empty. A carriage return before the end is
+    /// part of the end, unless it is kept.
+    /// - Throws: `ToolError.unreadableFile`, `.interrupted`.
+    mutating func next(keepingCarriageReturn: Bool = false) throws -> (bytes: ArraySlice<UInt8>, isTooLong: Bool)? {
         var isTooLong = false
         var searched = place
         while true {
             if let end = buffer[searched...].firstIndex(of: 0x0A) {
                 defer { place = end + 1 }
-                return line(to: end, isTooLong)
+                return line(to: end, isTooLong, keepingCarriageReturn)
             }
             if isAtEnd {
                 if place == buffer.count, !isTooLong { return nil }
                 defer { place = buffer.count }
-                return line(to: buffer.count, isTooLong)
+                return line(to: buffer.count, isTooLong, keepingCarriageReturn)
             }
             if buffer.count - place > Self.limit {
                 isTooLong = true
@@ -64,22 +67,46 @@ struct FileLines {
             buffer.removeFirst(place)
             place = 0
             searched = buffer.count
-            do {
-                guard let more = try handle.read(upToCount: 1 << 18), !more.isEmpty else {
-                    isAtEnd = true
-                    continue
-                }
-                buffer.append(contentsOf: more)
-                consumed += more.count
-            } catch { throw ToolError.unreadableFile(path: name, reason: error.localizedDescription) }
+            try fill()
         }
     }
 
-    private mutating func line(to end: Int, _ isTooLong: Bool) -> (bytes: ArraySlice<UInt8>, isTooLong: Bool) {
+    /// Reads what is there, and waits until something is.
+    private mutating func fill() throws {
+        try wait()
+        let (kept, room) = (buffer.count, 1 << 18)
+        buffer.append(contentsOf: repeatElement(0, count: room))
+        var count: Int
+        repeat {
+            count = buffer.withUnsafeMutableBytes { bytes in
+                bytes.baseAddress.map { read(handle.fileDescriptor, $0 + kept, room) } ?? -1
+            }
+        } while count < 0 && errno == EINTR
+        let code = errno
+        buffer.removeLast(room - max(count, 0))
+        if count < 0 {
+            throw ToolError.unreadableFile(path: name, reason: String(cString: strerror(code)))
+        }
+        isAtEnd = count == 0
+        consumed += count
+    }
+
+    /// Waits until there is something to read.
+    private func wait() throws {
+        guard let interruption else { return }
+        var waiting = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        repeat {
+            if interruption.isRequested { throw ToolError.interrupted("interrupted") }
+        } while poll(&waiting, 1, 200) == 0
+    }
+
+    private mutating func line(
+        to end: Int, _ isTooLong: Bool, _ keepsCarriageReturn: Bool
+    ) -> (bytes: ArraySlice<UInt8>, isTooLong: Bool) {
         number += 1
         if isTooLong { return ([], true) }
         var bytes = buffer[place..<end]
-        if bytes.last == 0x0D { bytes.removeLast() }
+        if bytes.last == 0x0D, !keepsCarriageReturn { bytes.removeLast() }
         // The mark of byte order that some programs put at the beginning.
         if number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         return (bytes, false)

@@ -30,7 +30,9 @@ struct ImportBatch {
         bytes = 0
     }
 
-    mutating func remove(at place: Int) -> Element { elements.remove(at: place) }
+    mutating func remove(at places: Set<Int>) {
+        elements = elements.indices.filter { !places.contains($0) }.map { elements[$0] }
+    }
 
     /// Keeps the first records.
     /// - Returns: the others.
@@ -144,7 +146,8 @@ struct ImportedKeys {
     private var roots: [String: Int] = [:]
     /// The families that some relationship leads to; of others, no numbers have to be known.
     private var isTarget: Set<Int> = []
-    private var all: [Key: PersistentIdentifier] = [:]
+    /// Nil for a record that was read and is not saved, or not yet.
+    private var all: [Key: PersistentIdentifier?] = [:]
 
     init(_ schema: StoredSchema) {
         let superentities = Dictionary(
@@ -166,17 +169,21 @@ struct ImportedKeys {
 
     func key(_ text: String, _ entity: String) -> Key { Key(root: roots[entity] ?? -1, text: text) }
 
-    func identifier(_ text: String, _ entity: String) -> PersistentIdentifier? { all[key(text, entity)] }
+    func identifier(_ text: String, _ entity: String) -> PersistentIdentifier? { all[key(text, entity)] ?? nil }
 
-    /// - Returns: false if another record of the file has the number.
-    mutating func set(_ text: String, _ entity: String, _ identifier: PersistentIdentifier) -> Bool {
+    /// Notes that a record was read.
+    /// - Returns: false if an earlier record of the file has the number.
+    mutating func note(_ text: String, _ entity: String) -> Bool {
         let key = key(text, entity)
         guard isTarget.contains(key.root) else { return true }
         if all[key] != nil { return false }
-        all[key] = identifier
+        all[key] = .some(nil)
         return true
     }
 
-    func knows(_ text: String, _ entity: String) -> Bool { all[key(text, entity)] != nil }
+    mutating func set(_ text: String, _ entity: String, _ identifier: PersistentIdentifier) {
+        let key = key(text, entity)
+        if isTarget.contains(key.root) { all[key] = .some(identifier) }
+    }
 }
 #endif

@@ -13,6 +13,8 @@ struct ImportState: Codable {
     let batch: Int
     /// The size of the file in bytes.
     let size: Int64
+    /// Where the rejected lines are; nil in a state that an earlier version wrote.
+    var rejected: String?
     /// Why the store refused the records of these lines.
     var refused: [Int: String] = [:]
 
@@ -39,18 +41,25 @@ struct ImportState: Codable {
     }
 }
 
-/// The records that an import did not take, kept apart as they were.
+/// The records that an import did not take, kept apart as they were, in a file of their own.
 final class RejectedRecords {
     let path: String
     private(set) var count = 0
     private var file: FileHandle?
-    private var heading: [UInt8]
+    private let heading: [UInt8]
+    private let replaces: Bool
     /// How many are told one by one.
     private static let told = 20
 
-    init(_ path: String, heading: [UInt8]) {
+    /// The file is made with the first record. `replaces` says whether it may be there, left by the interrupted import that goes on.
+    /// - Throws: `ToolError.rejectedFileExists`.
+    init(_ path: String, heading: [UInt8], replaces: Bool) throws {
         self.path = path
         self.heading = heading
+        self.replaces = replaces
+        if !replaces, (try? FileManager.default.attributesOfItem(atPath: path)) != nil {
+            throw ToolError.rejectedFileExists(path: path.shown(limit: 300))
+        }
     }
 
     /// Names a line on the standard error, and keeps its text.
@@ -74,11 +83,13 @@ final class RejectedRecords {
 
     private func open() throws -> FileHandle {
         if let file { return file }
-        guard FileManager.default.createFile(atPath: path, contents: Data(heading)) else {
-            throw ToolError.unwritableFile(path: path.shown(limit: 300), reason: "its folder does not take it")
+        let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | (replaces ? O_TRUNC : O_EXCL), 0o666)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { throw ToolError.rejectedFileExists(path: path.shown(limit: 300)) }
+            throw ToolError.unwritableFile(path: path.shown(limit: 300), reason: String(cString: strerror(errno)))
         }
-        let opened = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        try opened.seekToEnd()
+        let opened = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try opened.write(contentsOf: Data(heading))
         file = opened
         return opened
     }

@@ -32,10 +32,17 @@ struct RecordReading {
         var key: String?
         for (name, value) in members where name.hasPrefix("$") {
             switch (name, value) {
+            case ("$entity", _) where named != nil, ("$id", _) where key != nil:
+                throw BadLine(reason: "\(name) is given twice")
             case ("$entity", .literal(.text(let text))): named = text
             case ("$id", .literal(.text(let text))), ("$id", .literal(.number(let text))): key = text
             case ("$id", .literal(.null)): break
-            default: throw BadLine(reason: "\(name.shown(limit: 100)) is \(value.sortText)")
+            case ("$entity", _): throw BadLine(reason: "$entity: expected text, found \(value.sortText)")
+            case ("$id", _): throw BadLine(reason: "$id: expected a number or text, found \(value.sortText)")
+            default:
+                throw BadLine(
+                    reason: "\(name.shown(limit: 100)) means nothing here"
+                        + Suggestion.text(name, among: ["$entity", "$id"]))
             }
         }
         guard let entity = named ?? entity else {

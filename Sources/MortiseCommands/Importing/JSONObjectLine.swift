@@ -185,7 +185,9 @@ struct JSONObjectLine {
     private mutating func codeUnit() throws(BadLine) -> UInt32 {
         bytes.removeFirst()
         let digits = bytes.prefix(4)
-        guard digits.count == 4, let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16) else {
+        guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+            let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        else {
             throw unexpected("four hexadecimal digits")
         }
         bytes.removeFirst(4)

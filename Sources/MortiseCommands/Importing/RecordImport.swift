@@ -25,6 +25,10 @@ struct RecordImport {
     private var replayed = 0
     private var version: (any StoreVersion)?
     private(set) var imported = 0
+    /// How many relationships lead to records that the file does not have.
+    private(set) var leftOut = 0
+    /// How many of them are told one by one.
+    private static let told = 20
 
     /// How many culprits of one batch are looked for, before it is halved.
     private static let culprits = 16
@@ -64,10 +68,16 @@ struct RecordImport {
         next: () throws -> (line: Int, text: [UInt8], members: Result<[(String, LineValue)], BadLine>)?
     ) throws {
         var flushed = 0
-        while let (line, text, members) = try next() {
+        var count = 0
+        func following() throws -> (line: Int, text: [UInt8], members: Result<[(String, LineValue)], BadLine>)? {
+            do { return try next() } catch ToolError.interrupted { throw interrupted() }
+        }
+        while let (line, text, members) = try following() {
+            count += 1
+            if count % 1_000 == 0, interruption.isRequested { throw interrupted() }
             do {
                 let record = try reading.record(try members.get())
-                if let key = record.key, keys.knows(key, record.entity) {
+                if let key = record.key, !keys.note(key, record.entity) {
                     throw BadLine(reason: "an earlier record of the file has the number \(key.shown(limit: 60)) too")
                 }
                 if let reason = state.refused[line] { throw BadLine(reason: reason) }
@@ -111,11 +121,13 @@ struct RecordImport {
         guard !batch.elements.isEmpty else { return }
         try save(batch)
         batch.removeAll()
-        if interruption.isRequested {
-            throw ToolError.interrupted(
-                "interrupted after \(FigureText.plural(imported, "record")); "
-                    + (statePath == nil ? "they are saved" : "run the same command with --resume to go on"))
-        }
+        if interruption.isRequested { throw interrupted() }
+    }
+
+    private func interrupted() -> ToolError {
+        .interrupted(
+            "interrupted after \(FigureText.plural(imported, "record")); "
+                + (statePath == nil ? "they are saved" : "run the same command with --resume to go on"))
     }
 
     // MARK: - Saving
@@ -146,13 +158,19 @@ struct RecordImport {
                     return identifier
                 }
                 return take(found, batch, leftOut)
-            } catch let error as any UniqueViolation {
+            } catch let error where Self.isRefusal(error) {
+                let taken = try TakenValues(in: target)(batch)
+                if !taken.isEmpty {
+                    try refuse(&batch, taken)
+                    continue
+                }
                 culprits += 1
                 let guilty = culprit(of: error, in: batch)
                 let count = batch.halvingCount(keys)
-                if let place = guilty ?? (batch.elements.count == 1 ? 0 : nil), culprits < Self.culprits || count == nil
+                if let (place, properties) = guilty ?? (batch.elements.count == 1 ? (0, []) : nil),
+                    culprits < Self.culprits || count == nil
                 {
-                    try refuse(&batch, place, error)
+                    try refuse(&batch, [place: properties])
                 } else if let count {
                     var first = batch
                     batch = first.removed(first: count)
@@ -161,7 +179,7 @@ struct RecordImport {
                     culprits = 0
                 } else if batch.elements.count <= Self.culprits {
                     // They require each other, and the store does not say which one it refuses.
-                    for element in batch.elements { try refuse(element, "refused by the store: \(error)") }
+                    try refuse(batch.elements.map { ($0, "refused by the store: \(error)") })
                     return
                 } else {
                     throw error
@@ -170,9 +188,17 @@ struct RecordImport {
         }
     }
 
-    /// The record of a batch that has values of another record; nil if the store does not say which.
-    private func culprit(of error: any UniqueViolation, in batch: ImportBatch) -> Int? {
-        guard let violation = error.uniqueViolation else { return nil }
+    /// The record of a batch that has values of another record, and the properties; nil if the store does not say which.
+    private func culprit(of error: any Error, in batch: ImportBatch) -> (place: Int, properties: [String])? {
+        guard let violation = (error as? any UniqueViolation)?.uniqueViolation else { return nil }
+        return culprit(of: violation, in: batch).map { ($0, violation.properties) }
+    }
+
+    private func culprit(
+        of violation: (
+            entity: String, properties: [String], record: PersistentIdentifier, other: PersistentIdentifier
+        ), in batch: ImportBatch
+    ) -> Int? {
         let named = [violation.record, violation.other]
         if let place = batch.elements.firstIndex(where: { named.contains($0.temporary) }) { return place }
         func slots(_ entity: String) -> [Int] {
@@ -194,31 +220,44 @@ struct RecordImport {
         return own.indices.first { isConcerned[$0] && !seen.insert(own[$0]).inserted }
     }
 
-    private mutating func refuse(_ batch: inout ImportBatch, _ place: Int, _ error: any UniqueViolation) throws {
-        let element = batch.remove(at: place)
-        let properties = error.uniqueViolation?.properties.joined(separator: ", ") ?? "its values"
-        try refuse(element, "\(properties): another record has the same value")
+    /// Whether an error is about values of records, and not about the store. A store of many writers may say only that it has a
+    /// record with such values.
+    private static func isRefusal(_ error: any Error) -> Bool {
+        if error is RecordsSuperseded { return true }
+        guard let violation = error as? any UniqueViolation else { return false }
+        return violation.uniqueViolation != nil || !(error is any ClassifiedStoreError)
+    }
+
+    private mutating func refuse(_ batch: inout ImportBatch, _ taken: [Int: [String]]) throws {
+        let refused = taken.sorted { $0.key < $1.key }.map { place, properties in
+            let names = properties.isEmpty ? "its values" : properties.joined(separator: ", ")
+            return (element: batch.elements[place], reason: "\(names): another record has the same value")
+        }
+        batch.remove(at: Set(taken.keys))
+        try refuse(refused)
         try refuseIncomplete(&batch)
     }
 
     /// Refuses the records that require one which was refused.
     private mutating func refuseIncomplete(_ batch: inout ImportBatch) throws {
-        for (dependent, property, key) in batch.takeIncomplete(keys) {
-            try refuse(dependent, "\(property): the record with the number \(key.shown(limit: 60)) was rejected")
-        }
+        try refuse(
+            batch.takeIncomplete(keys).map { dependent, property, key in
+                (dependent, "\(property): the record with the number \(key.shown(limit: 60)) was rejected")
+            })
     }
 
-    private mutating func refuse(_ element: ImportBatch.Element, _ reason: String) throws {
-        state.refused[element.line] = reason
+    private mutating func refuse(_ refused: [(element: ImportBatch.Element, reason: String)]) throws {
+        if refused.isEmpty { return }
+        for (element, reason) in refused { state.refused[element.line] = reason }
         if let statePath { try state.write(statePath) }
-        try rejected.add(element.line, element.text, reason)
+        for (element, reason) in refused { try rejected.add(element.line, element.text, reason) }
     }
 
     private mutating func take(
         _ found: [PersistentIdentifier], _ batch: ImportBatch, _ leftOut: [(element: Int, slot: Int, keys: [String])]
     ) {
         for (element, identifier) in zip(batch.elements, found) {
-            if let key = element.record.key { _ = keys.set(key, element.record.entity, identifier) }
+            if let key = element.record.key { keys.set(key, element.record.entity, identifier) }
         }
         for (place, slot, keys) in leftOut where place < found.count {
             let element = batch.elements[place]
@@ -274,6 +313,8 @@ struct RecordImport {
             let destination = layout.slots[slot].property.relationship?.destination ?? ""
             let found = names.compactMap { keys.identifier($0, destination) }
             for name in names where keys.identifier(name, destination) == nil {
+                leftOut += 1
+                if leftOut > Self.told { continue }
                 try ToolContext.current.errors.line(
                     "mortise: line \(line): \(layout.slots[slot].name): the file has no record with the number "
                         + "\(name.shown(limit: 60)); it is left out")
@@ -290,6 +331,9 @@ struct RecordImport {
             }
         }
         if !updated.isEmpty { _ = try target.save(updated: updated, changedSlots: changed) }
+        if leftOut > Self.told {
+            try ToolContext.current.errors.line("mortise: more references are left out, and not named here")
+        }
         try ToolContext.current.errors.flush()
     }
 }

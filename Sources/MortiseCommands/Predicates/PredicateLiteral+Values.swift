@@ -33,7 +33,7 @@ extension PredicateLiteral {
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
         case (.text(let text), .string): return .string(text)
         case (.text(let text), .date):
-            guard let date = TimestampText.date(text) else {
+            guard let date = TimestampText.date(text) ?? Self.date(ofSeconds: text) else {
                 throw UnfitLiteral(reason: "a date is written as \"2026-05-01\" or \"2026-05-01T10:00:00Z\"")
             }
             return .date(date)
@@ -72,7 +72,15 @@ extension PredicateLiteral {
                 ? "its range is \(range.lowerBound) to \(range.upperBound)" : "it holds whole numbers only")
     }
 
-    /// Exactly the digits that are written; a `Decimal` has 38 of them.
+    /// The date of a text that is written for dates in years without four digits, such as `-63114076800.0`; nil for any other
+    /// number, which more likely was to be a year.
+    private static func date(ofSeconds text: String) -> Date? {
+        guard let seconds = Double(text) else { return nil }
+        let date = Date(timeIntervalSinceReferenceDate: seconds)
+        return TimestampText.text(of: date) == text ? date : nil
+    }
+
+    /// Exactly the digits that are written; a `Decimal` has 38 of them, and zeros before or after them.
     private static func decimal(_ text: String) throws(UnfitLiteral) -> Decimal {
         var rest = Substring(text)
         if rest.first == "-" { rest = rest.dropFirst() }
@@ -84,8 +92,11 @@ extension PredicateLiteral {
         guard isNumber, rest.count - mantissa.count <= 6 else {
             throw UnfitLiteral(reason: "a decimal number is written as 12.50")
         }
-        let significant = mantissa.filter { $0 != "." }.drop { $0 == "0" }
-        guard significant.count <= 38, let value = Decimal(string: text, locale: nil), !value.isNaN else {
+        let digits = mantissa.filter { $0 != "." }.drop { $0 == "0" }
+        let significant = digits.count - digits.reversed().prefix { $0 == "0" }.count
+        guard let value = Decimal(string: text, locale: nil), !value.isNaN,
+            significant <= 38 || "\(value)" == text
+        else {
             throw UnfitLiteral(reason: "a decimal number has up to 38 digits")
         }
         return value

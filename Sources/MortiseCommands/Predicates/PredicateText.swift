@@ -78,10 +78,25 @@ enum Suggestion {
     /// `, did you mean "price"?`, or nothing where nothing is near.
     static func text(_ name: String, among known: [String]) -> String {
         let wanted = Array(name.lowercased().prefix(64))
-        let near = known.prefix(1_000).map { ($0, distance(wanted, Array($0.lowercased().prefix(64)))) }
+        let near = known.prefix(1_000).map { ($0, slips(wanted, Array($0.lowercased().prefix(64)))) }
             .min { $0.1 < $1.1 }
         guard let near, near.1 <= max(1, wanted.count / 3) else { return "" }
-        return " (did you mean \"\(near.0)\"?)"
+        return " (did you mean \"\(near.0.shown())\"?)"
+    }
+
+    /// How many characters have to be exchanged, added or removed, where two neighbors in each other's place are one slip.
+    private static func slips(_ a: [Character], _ b: [Character]) -> Int {
+        var rows = [Array(0...b.count)]
+        for (i, x) in a.enumerated() {
+            var row = [i + 1]
+            for (j, y) in b.enumerated() {
+                var least = min(rows[i][j] + (x == y ? 0 : 1), rows[i][j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, x == b[j - 1], a[i - 1] == y { least = min(least, rows[i - 1][j - 1] + 1) }
+                row.append(least)
+            }
+            rows.append(row)
+        }
+        return rows[a.count][b.count]
     }
 
     /// How many characters have to be exchanged, added or removed.

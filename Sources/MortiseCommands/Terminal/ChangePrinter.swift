@@ -84,7 +84,7 @@ struct ChangePrinter {
             let detail =
                 !values.isEmpty
                 ? values.map(Self.text).joined(separator: " ")
-                : (properties ?? []).joined(separator: ", ")
+                : (properties ?? []).map { $0.shown() }.joined(separator: ", ")
             try output.line("  \(verb) \("\(record)".shown())" + (detail.isEmpty ? "" : "  \(detail)"))
         case .json:
             var members = [("change", JSONText.text(verb)), ("entity", .text(record.entityName))]
@@ -102,7 +102,7 @@ struct ChangePrinter {
     private static func text(_ change: (name: String, old: StoredValue?, value: StoredValue)) -> String {
         func shown(_ value: StoredValue) -> String { value.isNull ? "nil" : ValueText.plain(value).shown(limit: 200) }
         let old = change.old.map { shown($0) + " -> " } ?? ""
-        return "\(change.name)=\(old)\(shown(change.value))"
+        return "\(change.name.shown())=\(old)\(shown(change.value))"
     }
 }
 #endif

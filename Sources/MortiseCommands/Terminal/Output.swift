@@ -24,6 +24,13 @@ final class Output {
         try write("\n")
     }
 
+    /// Writes the fields of a line of a CSV file: as they are, but on a terminal with everything escaped that it might obey.
+    /// - Throws: `ToolError.output`.
+    func line(csv fields: [String]) throws {
+        let text = fields.joined(separator: ",")
+        try line(isTerminal ? ValueText.harmless(csv: text) : text)
+    }
+
     /// - Throws: `ToolError.output`.
     func flush() throws {
         var done = 0

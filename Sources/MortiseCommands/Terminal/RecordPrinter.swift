@@ -77,8 +77,8 @@ struct RecordPrinter {
         case .table: try table(records)
         case .json: try json(records)
         case .csv:
-            try output.line(columns.map { ValueText.csv($0.name) }.joined(separator: ","))
-            for record in records { try output.line(try values(record).map(ValueText.csv).joined(separator: ",")) }
+            try output.line(csv: columns.map { ValueText.csv($0.name) })
+            for record in records { try output.line(csv: try values(record).map(ValueText.csv)) }
         }
     }
 
@@ -109,7 +109,7 @@ struct RecordPrinter {
     }
 
     private func table(_ records: [RecordReference]) throws {
-        var table = TextTable(columns.map(\.name), numeric: columns.map(\.isNumeric))
+        var table = TextTable(columns.map { $0.name.shown() }, numeric: columns.map(\.isNumeric))
         func cells(_ record: RecordReference) throws -> [String] {
             try values(record).map { value in
                 if case .array(let elements) = value, elements.isEmpty { return "" }

@@ -63,7 +63,7 @@ enum ValueText {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
+            case _ where scalar.movesText:
                 let digits = String(scalar.value, radix: 16)
                 result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: result.unicodeScalars.append(scalar)
@@ -85,12 +85,37 @@ enum ValueText {
         return needsQuotes ? "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\"" : text
     }
 
+    /// A line of a CSV file as a terminal may show it: its values could move the cursor or turn the text around it.
+    static func harmless(csv line: String) -> String {
+        guard line.unicodeScalars.contains(where: { $0.movesText }) else { return line }
+        var result = ""
+        for scalar in line.unicodeScalars {
+            if scalar.movesText, scalar != "\n", scalar != "\t" {
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
     private static func hexadecimal(_ data: Data) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var bytes: [UInt8] = Array("0x".utf8)
         bytes.reserveCapacity(2 + 2 * data.count)
         for byte in data { bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal does something for it other than showing it: control characters, ends of lines, and what changes the
+    /// direction of the text around it. All have four hexadecimal digits at most.
+    fileprivate var movesText: Bool {
+        switch value {
+        case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 }
 #endif

@@ -56,34 +56,40 @@ struct Export: ParsableCommand {
             found = try StoreQueryRun(query, in: store)
         }
         let output = try file.map(Self.newFile) ?? ToolContext.current.output
-        let version = try found?.version ?? store.walkedVersion()
-        let writer = RecordWriter(store, entity: entity, format, output)
-        try writer.writeHeading()
         var count = 0
-        let interruption = Interruption()
-        func write(_ entity: String, _ row: Int, _ rows: RowSource) throws {
-            try writer.write(entity, row, rows)
+        do {
+            let version = try found?.version ?? store.walkedVersion()
+            let writer = RecordWriter(store, entity: entity, format, output)
+            try writer.writeHeading()
+            let interruption = Interruption()
+            func write(_ entity: String, _ row: Int, _ rows: RowSource) throws {
+                try writer.write(entity, row, rows)
+                try version.check()
+                count += 1
+                if count % 1_000 == 0, interruption.isRequested {
+                    throw ToolError.interrupted("interrupted after \(FigureText.plural(count, "record"))")
+                }
+            }
+            if let found {
+                for record in found.records {
+                    let table = found.reader.tables[record.table]
+                    try write(table.entityName, record.row, table.rows)
+                }
+            } else {
+                let family = entity.map { store.schema.family(of: $0) }
+                for element in IdentityWalk(version, store.schema) {
+                    let name = store.schema.entities[element.entity].name
+                    guard family?.contains(name) ?? true, let rows = version.rows(ofEntity: name) else { continue }
+                    try write(name, element.row, rows)
+                }
+            }
             try version.check()
-            count += 1
-            if count % 1_000 == 0, interruption.isRequested {
-                throw ToolError.interrupted("interrupted after \(FigureText.plural(count, "record"))")
-            }
+            try output.flush()
+        } catch {
+            // Half a file could be taken for a whole one.
+            if let file { unlink(file) }
+            throw error
         }
-        if let found {
-            for record in found.records {
-                let table = found.reader.tables[record.table]
-                try write(table.entityName, record.row, table.rows)
-            }
-        } else {
-            let family = entity.map { store.schema.family(of: $0) }
-            for element in IdentityWalk(version, store.schema) {
-                let name = store.schema.entities[element.entity].name
-                guard family?.contains(name) ?? true, let rows = version.rows(ofEntity: name) else { continue }
-                try write(name, element.row, rows)
-            }
-        }
-        try version.check()
-        try output.flush()
         if let file {
             try ToolContext.current.output.line(
                 "exported \(FigureText.plural(count, "record")) to \(file.shown(limit: 300))")
@@ -128,7 +134,7 @@ private struct RecordWriter {
     func writeHeading() throws {
         guard format == .csv else { return }
         let names = (hasSubentities ? ["$entity"] : []) + ["$id"] + columns
-        try output.line(names.map { ValueText.csv($0) }.joined(separator: ","))
+        try output.line(csv: names.map { ValueText.csv($0) })
     }
 
     func write(_ entity: String, _ row: Int, _ rows: RowSource) throws {
@@ -148,7 +154,7 @@ private struct RecordWriter {
                 layout.slot(named: name).map { rows.value(row: row, slot: $0) } ?? .null
             }
             let first = (hasSubentities ? [ValueText.csv(entity)] : []) + [ValueText.key(record)]
-            try output.line((first + values.map(ValueText.csv)).joined(separator: ","))
+            try output.line(csv: first + values.map(ValueText.csv))
         }
     }
 }

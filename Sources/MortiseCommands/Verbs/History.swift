@@ -220,7 +220,7 @@ private struct TransactionWindow {
     mutating func take(_ transaction: ChangeSet) -> ChangeSet? {
         guard let limit else { return transaction }
         waiting.append(transaction)
-        if waiting.count > 2 * max(limit, 8) { waiting.removeFirst(waiting.count - limit) }
+        if waiting.count / 2 > max(limit, 8) { waiting.removeFirst(waiting.count - limit) }
         return nil
     }
 

@@ -11,7 +11,10 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable, Codable {
 
     /// The format of a file, by its name.
     static func of(_ path: String) -> ImportFormat {
-        path.lowercased().hasSuffix(".csv") ? .csv : .jsonl
+        var name = path.lowercased()
+        // Rejected lines are written as those of their file.
+        while name.hasSuffix(".rejected") { name.removeLast(".rejected".count) }
+        return name.hasSuffix(".csv") ? .csv : .jsonl
     }
 }
 
@@ -25,8 +28,8 @@ struct Import: ParsableCommand {
             "mortise export" writes such files. The first line of a CSV file names the properties; an empty field is nil, and "" \
             an empty text. Derived sides of relationships follow by themselves.
 
-            Lines that are no records are named, and kept apart in FILE.rejected (see --rejected); all others are imported. The \
-            exit status is 78 then. After an interruption (Ctrl-C, a crash, a loss of power) --resume goes on, and imports no record twice.
+            Lines that are no records are named, and kept apart in FILE.rejected (see --rejected); all others are imported. What \
+            leads to a record that the file does not have is left out, and named. The exit status is 78 then. After an interruption (Ctrl-C, a crash, a loss of power) --resume goes on, and imports no record twice.
 
             EXAMPLES
               mortise export log:library.log library.jsonl
@@ -51,7 +54,8 @@ struct Import: ParsableCommand {
             valueName: "schema"))
     var schema: String?
 
-    @Option(help: ArgumentHelp("Where to keep lines that are no records.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Where to keep lines that are no records; the file must not exist.", valueName: "file"))
     var rejected: String?
 
     @Flag(help: "Continue an interrupted import.")
@@ -76,20 +80,21 @@ struct Import: ParsableCommand {
         let lines = try FileLines(file)
         let target = try open(argument)
         let rejected: RejectedRecords
-        let imported: Int
+        let work: RecordImport
         do {
-            (imported, rejected) = try run(lines, target)
+            (work, rejected) = try run(lines, target)
         } catch {
             try? target.close()
             throw error
         }
         try target.close()
         try ToolContext.current.output.line(
-            "imported \(FigureText.plural(imported, "record")) into \(argument.name)")
+            "imported \(FigureText.plural(work.imported, "record")) into \(argument.name)")
         if rejected.count > 0 {
             throw ToolError.rejectedLines(
-                count: rejected.count, of: imported + rejected.count, path: rejected.path.shown(limit: 300))
+                count: rejected.count, of: work.imported + rejected.count, path: rejected.path.shown(limit: 300))
         }
+        if work.leftOut > 0 { throw ToolError.leftOutReferences(count: work.leftOut) }
     }
 
     private func open(_ argument: StoreArgument) throws -> OpenStore {
@@ -108,17 +113,19 @@ struct Import: ParsableCommand {
         return target
     }
 
-    private func run(_ lines: FileLines, _ target: OpenStore) throws -> (Int, RejectedRecords) {
+    private func run(_ lines: FileLines, _ target: OpenStore) throws -> (RecordImport, RejectedRecords) {
         if let entity, target.layouts[entity] == nil {
             throw UnknownEntity(name: entity, known: target.schema.entities.map(\.name))
         }
         if format == .csv, entity == nil { throw ToolError.usage("name the entity of a CSV file with --entity") }
         let size = lines.size
+        let path = rejected ?? (file == "-" ? "import.rejected" : file + ".rejected")
         var state = ImportState(
             store: target.store.identifier, held: try target.count(), entity: entity, format: format, batch: batch,
-            size: size)
+            size: size, rejected: path)
         target.refresh()
         var goesOn = false
+        var ownsRejected = false
         if let stateFile, let earlier = try ImportState.read(stateFile) {
             guard resume else { throw ToolError.unfinishedImport(path: stateFile.shown(limit: 300)) }
             guard earlier.store == state.store else {
@@ -129,14 +136,17 @@ struct Import: ParsableCommand {
                 throw ToolError.notResumable(
                     store: target.name, detail: "the file or an option is not what it was; give the same ones")
             }
-            state = earlier
             goesOn = true
+            ownsRejected = earlier.rejected ?? path == path
+            state = earlier
+            state.rejected = path
         } else if resume {
             throw ToolError.usage("no import of \(file.shown(limit: 300)) was interrupted; leave out --resume")
         }
-        if let stateFile { try state.write(stateFile) }
-
         let reading = RecordReading(target.schema, target.layouts, entity: entity)
+        let interruption = Interruption()
+        var lines = lines
+        lines.interruption = interruption
         var csv = CSVLines(lines)
         var json = lines
         var heading: [UInt8] = []
@@ -146,15 +156,14 @@ struct Import: ParsableCommand {
             do {
                 columns = try reading.columns(try first.fields.get().map(\.text), of: entity)
             } catch {
-                if let stateFile, !goesOn { try? FileManager.default.removeItem(atPath: stateFile) }
                 throw (error as? BadLine).map { ToolError.usage("line 1: \($0.reason)") } ?? error
             }
         }
-        let path = rejected ?? (file == "-" ? "import.rejected" : file + ".rejected")
-        let kept = RejectedRecords(path, heading: heading)
+        let kept = try RejectedRecords(path, heading: heading, replaces: ownsRejected)
+        if let stateFile { try state.write(stateFile) }
         let line = ProgressLine("read bytes:", of: Int(size), progress)
         var work = RecordImport(
-            into: target, reading, state, at: stateFile, rejected: kept, interruption: Interruption())
+            into: target, reading, state, at: stateFile, rejected: kept, interruption: interruption)
         if goesOn { try work.resume() }
         try target.store.saveInBulk { flush in
             try work.run(flush) {
@@ -182,7 +191,7 @@ struct Import: ParsableCommand {
         }
         line.finish(Int(size))
         if let stateFile { try? FileManager.default.removeItem(atPath: stateFile) }
-        return (work.imported, kept)
+        return (work, kept)
     }
 }
 #endif

@@ -224,7 +224,7 @@ import PackageTestSupport
         func target() -> Catalog { Catalog(schema: pair.new, storeIdentifier: Self.store) }
         let made = Result { try old.remade(in: target(), mapping, completingPairs: true) }
         var tally = SchemaTally()
-        let other = Result { try old.taken(to: target(), mapping, &tally) { _ in } }
+        let other = Result { try mapping.completing { try old.taken(to: target(), mapping, &tally) { _ in } } }
         guard let taken = try? other.get() else {
             // Made anew, or refused for the same reason.
             if case .failure(let error) = other {

@@ -187,4 +187,19 @@ import Testing
         }
         await #expect(throws: ModelContextError.containerClosed) { try await waiting.value }
     }
+
+    /// Bug: unsaved models of which the last observer was not told before it went were there for as long as the context.
+    @Test func whatTheLastObserverWasNotToldIsLetGo() throws {
+        let context = ModelContext(try container())
+        weak var yacht: Yacht?
+        do {
+            let observer = try yachts(context)
+            let new = Yacht("a")
+            yacht = new
+            context.insert(new)
+            #expect(observer.results.isEmpty)
+        }
+        context.rollback()
+        #expect(yacht == nil)
+    }
 }

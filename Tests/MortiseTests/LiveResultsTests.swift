@@ -202,4 +202,23 @@ import Testing
         context.rollback()
         #expect(yacht == nil)
     }
+
+    /// Bug: a row that was changed where the query does not look was not tested again for what changed with it in related records.
+    @Test func aRowIsTestedForRelatedRecordsThoughItHasChangedItself() throws {
+        let context = ModelContext(try container())
+        let (skipper, yacht) = (Skipper("s"), Yacht("a"))
+        yacht.skipper = skipper
+        context.insert(yacht)
+        try context.save()
+        let observer = try ResultsObserver<Yacht, Never>(
+            filterBy: #Predicate { $0.skipper?.name == "s" }, modelContext: context)
+        yacht.name = "b"
+        skipper.name = "t"
+        context.processPendingChanges()
+        #expect(observer.results.isEmpty)
+        yacht.name = "c"
+        skipper.name = "s"
+        context.processPendingChanges()
+        #expect(observer.results.map(\.name) == ["c"])
+    }
 }

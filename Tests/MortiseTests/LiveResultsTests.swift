@@ -187,4 +187,38 @@ import Testing
         }
         await #expect(throws: ModelContextError.containerClosed) { try await waiting.value }
     }
+
+    /// Bug: unsaved models of which the last observer was not told before it went were there for as long as the context.
+    @Test func whatTheLastObserverWasNotToldIsLetGo() throws {
+        let context = ModelContext(try container())
+        weak var yacht: Yacht?
+        do {
+            let observer = try yachts(context)
+            let new = Yacht("a")
+            yacht = new
+            context.insert(new)
+            #expect(observer.results.isEmpty)
+        }
+        context.rollback()
+        #expect(yacht == nil)
+    }
+
+    /// Bug: a row that was changed where the query does not look was not tested again for what changed with it in related records.
+    @Test func aRowIsTestedForRelatedRecordsThoughItHasChangedItself() throws {
+        let context = ModelContext(try container())
+        let (skipper, yacht) = (Skipper("s"), Yacht("a"))
+        yacht.skipper = skipper
+        context.insert(yacht)
+        try context.save()
+        let observer = try ResultsObserver<Yacht, Never>(
+            filterBy: #Predicate { $0.skipper?.name == "s" }, modelContext: context)
+        yacht.name = "b"
+        skipper.name = "t"
+        context.processPendingChanges()
+        #expect(observer.results.isEmpty)
+        yacht.name = "c"
+        skipper.name = "s"
+        context.processPendingChanges()
+        #expect(observer.results.map(\.name) == ["c"])
+    }
 }

@@ -1,7 +1,8 @@
 extension ResultsChange {
     /// The change from the old result of an earlier change to the new result of this one, which begins where the earlier one ends.
     ///
-    /// It names no more rows than the two together, and none whose moves cancel each other. Composing is associative.
+    /// It names no more rows than the two together, and none whose moves cancel each other. Of several changes it does not matter which
+    /// are composed first, but for rows that have only changed places: either of the two may be named as moved.
     /// - Parameter earlier: the change before this one; its `newCount` is this one's `oldCount`.
     /// - Returns: both as one; a reset if one of them is.
     public func following(_ earlier: ResultsChange) -> ResultsChange {

@@ -46,15 +46,17 @@ extension LiveQuery {
                         temporary: pending.identifiers[handle].flatMap { $0 == identifier ? nil : $0 }))
             }
         }
+        // Whose own changes decide nothing, though those of related records may.
+        var untested: [PersistentIdentifier: Int] = [:]
         var seeds: [LiveTouch] = []
         for touch in batch.touches where includesUnsaved || touch.isStored {
             let isConcerned = reads.concern(touch)
             if isConcerned, reads.depth > 0 { seeds.append(touch) }
             guard let table = family.firstIndex(of: touch.entity), !known.contains(touch.identifier) else { continue }
-            known.insert(touch.identifier)
             let handle = touch.model.flatMap { pending.handle(known: $0) } ?? old(touch.identifier, table)
             let isTested = isConcerned || touch.comesOrGoes
             if !isTested, handle == nil || !tells(touch) { continue }
+            if isTested { known.insert(touch.identifier) } else { untested[touch.identifier] = items.count }
             items.append(
                 Item(
                     identifier: touch.identifier, old: handle, record: reader.record(touch.identifier),
@@ -64,6 +66,10 @@ extension LiveQuery {
             guard let reached = reads.reached(from: seeds, in: batch, reader, atMost: limit) else { return nil }
             for identifier in reached.subtracting(known).sorted() {
                 guard let table = family.firstIndex(of: identifier.entityName) else { continue }
+                if let place = untested[identifier] {
+                    items[place].isTested = true
+                    continue
+                }
                 let handle =
                     old(identifier, table)
                     ?? state.tracker?.inserted.first(identifier).flatMap { pending.handle(known: $0) }

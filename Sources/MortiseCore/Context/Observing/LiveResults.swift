@@ -83,16 +83,20 @@ final class LiveResults: UnsavedChangeFollower {
 
     /// Begins again after a time without subscribers.
     private func restart() {
-        marks = [:]
-        moves = [:]
-        unknown = []
-        named = []
-        hasSaved = false
+        forgetChanges()
         subscribers = []
         guard let state = context?.state else { return }
         for list in [state.inserted, state.changed, state.deleted] {
             for model in list { model._modelState.flags.insert(.isWatched) }
         }
+    }
+
+    private func forgetChanges() {
+        marks = [:]
+        moves = [:]
+        unknown = []
+        named = []
+        hasSaved = false
     }
 
     /// Follows the store of a session, from before it is read.
@@ -173,9 +177,9 @@ final class LiveResults: UnsavedChangeFollower {
 
     /// Works off what has changed. Within a delivery, and while stores are locked, nothing happens: the delivery goes on with it.
     func deliver() {
-        guard hasWork, !isDelivering, let context, places.isActive, !context.state.notifications.isActive else {
-            return
-        }
+        guard hasWork, !isDelivering, let context, !context.state.notifications.isActive else { return }
+        // The last subscriber went before it was told, maybe on another thread: nobody holds the models for it any more.
+        guard places.isActive else { return forgetChanges() }
         isDelivering = true
         defer { isDelivering = false }
         var rounds = 0
@@ -192,11 +196,7 @@ final class LiveResults: UnsavedChangeFollower {
 
     private func deliverOnce(_ state: ContextState) {
         let batch = LiveBatch(state, marks.values, Array(moves.values), unknown, named, hasSaved: hasSaved)
-        marks = [:]
-        moves = [:]
-        unknown = []
-        named = []
-        hasSaved = false
+        forgetChanges()
         let asked = asked(by: batch)
         let told = asked.filter { $0.take(batch) }
         if told.isEmpty { return }

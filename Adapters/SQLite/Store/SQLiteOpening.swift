@@ -2,6 +2,7 @@
 import CSQLite
 import Foundation
 import MortiseCore
+import MortiseEngine
 import MortiseSQL
 
 /// Opens a file, and brings it to a schema.
@@ -16,7 +17,7 @@ struct SQLiteOpening {
     init(
         _ configuration: SQLiteConfiguration, _ schema: StoredSchema, _ plan: (any SchemaMigrationPlan.Type)?
     ) throws {
-        let path = configuration.path
+        let path = OpenPlace.absolute(configuration.path)
         if !Self.exists(path) {
             guard configuration.allowsSave else { throw SQLiteError(path, .missing) }
             try Self.create(path)
@@ -41,7 +42,7 @@ struct SQLiteOpening {
             var last: Int64 = 0
             try connection.run("SELECT s.lastTransaction FROM mortise_store s") { last = $0.integer(0) }
             lastTransaction = last
-            pool = ConnectionPool(
+            pool = try ConnectionPool(
                 path, writer: configuration.allowsSave ? connection : nil, busyTimeout: configuration.busyTimeout,
                 cacheBytes: configuration.cacheBytes, readers: configuration.readers)
             if !configuration.allowsSave { connection.close() }

@@ -90,9 +90,7 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
     /// Whether the file can be read, and is still the one that was opened.
     /// - Throws: `SQLiteError`.
     public func checkHealth() throws {
-        guard FileManager.default.fileExists(atPath: configuration.path) else {
-            throw SQLiteError(configuration.path, .missing)
-        }
+        try pool.checkFile()
         _ = try pool.reading { try check($0) }
     }
 

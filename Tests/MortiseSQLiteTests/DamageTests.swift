@@ -77,6 +77,41 @@ import Testing
         #expect(try store.records(StoreQuery("Item")).count == 2)
     }
 
+    /// Adding 1 to what a damaged file says trapped.
+    @Test func numbersThatHaveNoNextOneAreDamage() throws {
+        let columns = ["nextNumber", "lastTransaction", "schemaNumber", "nextEntity", "nextProperty"]
+        for column in columns {
+            for value in ["9223372036854775807", "-1", "'text'", "1.5"] {
+                let folder = try TemporaryFolder()
+                let store = try SQLiteStore.open(folder.path(), entities)
+                try store.insert("Item", ["name": .string("a")])
+                try store.close()
+                let connection = try SQLiteConnection(folder.path(), .readWrite, busyTimeout: .zero)
+                try connection.run("UPDATE mortise_store SET \(column) = \(value)")
+                connection.close()
+                let error = #expect(throws: SQLiteError.self, "\(column) = \(value)") {
+                    try SQLiteStore.open(folder.path(), entities).insert("Item", ["name": .string("b")])
+                }
+                #expect(error?.errorClass == .damaged, "\(column) = \(value)")
+            }
+        }
+    }
+
+    /// A row of another program took the number of the next record. The error was a conflict of the records to be saved.
+    @Test func aNumberThatAnotherProgramHasTakenIsNamed() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        try store.insert("Item", ["name": .string("a")])
+        try store.pool.writing { try $0.run("INSERT INTO Item (ent, rv, name) SELECT ent, 1, 'b' FROM Item") }
+        let problems = try store.configuration.verifyStore().problems
+        #expect(problems == ["Item has the record 2, and the next one would be 2"])
+        let error = #expect(throws: SQLiteError.self) { try store.insert("Item", ["name": .string("c")]) }
+        #expect(error?.errorClass == .damaged && error?.description.contains("Item/2") == true)
+        try store.pool.writing { try $0.run("UPDATE mortise_store SET nextNumber = 3") }
+        try store.insert("Item", ["name": .string("c")])
+        #expect(try store.values("Item", "name").map(\.description) == ["\"a\"", "\"b\"", "\"c\""])
+    }
+
     @Test func aColumnThatSomebodyDroppedIsNamed() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(folder.path(), entities)

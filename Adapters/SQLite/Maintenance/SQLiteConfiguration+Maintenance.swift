@@ -56,10 +56,33 @@ extension SQLiteConfiguration: MaintainableConfiguration {
                 report.problems.append("\(name): \(error.fault)")
             }
         }
+        try verifyNumbers(connection, mapping, &report)
         report.figures = [
             .init("records", count), .init("bytes", try storeFiles().reduce(0) { $0 + $1.bytes }),
         ]
         return report
+    }
+
+    /// The next record gets a number that no other has.
+    private func verifyNumbers(
+        _ connection: SQLiteConnection, _ mapping: TableMapping, _ report: inout MaintenanceReport
+    ) throws {
+        do {
+            var next: Int64 = 1
+            try connection.run("SELECT s.nextNumber FROM mortise_store s") {
+                next = try StoreMetadata.number($0, 0, "nextNumber", path)
+            }
+            _ = try StoreMetadata.lastTransaction(connection)
+            for (name, _) in mapping.tables {
+                try connection.run("SELECT max(t.\"id\") FROM \(SQLName.quoted(name)) t") { row in
+                    guard row.integer(0) >= max(next, 1) else { return }
+                    report.problems.append(
+                        "\(name) has the record \(row.integer(0)), and the next one would be \(next)")
+                }
+            }
+        } catch let error as SQLiteError {
+            report.problems.append(error.fault.description)
+        }
     }
 
     /// Gives the space of deleted records back. Nobody may write meanwhile.

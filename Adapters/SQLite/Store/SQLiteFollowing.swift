@@ -68,8 +68,7 @@ extension SQLiteStore {
         guard following.isFollowed else { return }
         // An error shows when somebody reads or saves.
         try? pool.reading { connection in
-            var last: Int64 = 0
-            try connection.run("SELECT s.lastTransaction FROM mortise_store s") { last = $0.integer(0) }
+            let last = try StoreMetadata.lastTransaction(connection)
             if last > following.lastPosted { try takeIn(last) }
         }
     }

@@ -39,9 +39,7 @@ struct SQLiteOpening {
             }
             mapping = TableMapping(schema, metadata.catalog)
             self.metadata = metadata
-            var last: Int64 = 0
-            try connection.run("SELECT s.lastTransaction FROM mortise_store s") { last = $0.integer(0) }
-            lastTransaction = last
+            lastTransaction = try StoreMetadata.lastTransaction(connection)
             pool = try ConnectionPool(
                 path, writer: configuration.allowsSave ? connection : nil, busyTimeout: configuration.busyTimeout,
                 cacheBytes: configuration.cacheBytes, readers: configuration.readers)

@@ -112,6 +112,15 @@ import Testing
         #expect(try store.values("Item", "name").map(\.description) == ["\"a\"", "\"b\"", "\"c\""])
     }
 
+    @Test func damageOfTheHistoryIsNotedAndConcernsNoRecord() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        try store.insert("Item", ["name": .string("a")])
+        try store.pool.writing { try $0.run("UPDATE mortise_history SET changes = x'0100ff'") }
+        let report = try store.configuration.verifyStore()
+        #expect(report.problems == [] && report.notes == ["Transaction 1 of the history cannot be read."])
+    }
+
     @Test func aColumnThatSomebodyDroppedIsNamed() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(folder.path(), entities)

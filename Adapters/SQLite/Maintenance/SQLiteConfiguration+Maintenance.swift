@@ -57,6 +57,7 @@ extension SQLiteConfiguration: MaintainableConfiguration {
             }
         }
         try verifyNumbers(connection, mapping, &report)
+        try verifyHistory(connection, &report)
         report.figures = [
             .init("records", count), .init("bytes", try storeFiles().reduce(0) { $0 + $1.bytes }),
         ]
@@ -82,6 +83,21 @@ extension SQLiteConfiguration: MaintainableConfiguration {
             }
         } catch let error as SQLiteError {
             report.problems.append(error.fault.description)
+        }
+    }
+
+    /// What is wrong in the history concerns no record.
+    private func verifyHistory(_ connection: SQLiteConnection, _ report: inout MaintenanceReport) throws {
+        do {
+            try connection.run("SELECT h.n, h.kind, h.changes FROM mortise_history h ORDER BY h.n") { row in
+                let kind = row.number(1).flatMap(UInt8.init(exactly:)).flatMap(HistoryEntry.Kind.init)
+                guard report.notes.count < 100 else { return }
+                if kind == .stub { return }
+                if case .blob(let changes)? = row.value(2), kind != nil, HistoryChanges(changes) != nil { return }
+                report.notes.append("Transaction \(row.integer(0)) of the history cannot be read.")
+            }
+        } catch let error as SQLiteError {
+            report.notes.append("The history cannot be read: \(error.fault)")
         }
     }
 

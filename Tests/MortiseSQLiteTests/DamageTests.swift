@@ -112,6 +112,24 @@ import Testing
         #expect(try store.values("Item", "name").map(\.description) == ["\"a\"", "\"b\"", "\"c\""])
     }
 
+    /// The framework said that the store breaks its contract, and verifying found nothing.
+    @Test func aRequiredValueThatIsGoneIsDamage() throws {
+        let folder = try TemporaryFolder()
+        let code = StoredProperty(
+            name: "code", isOptional: false, content: .attribute(StoredAttribute(kind: .int64)))
+        let item = StoredEntity(name: "Item", properties: [code], uniquenessConstraints: [["code"]], indices: [])
+        let store = try SQLiteStore.open(folder.path(), [item])
+        let records = try store.insert("Item", ["code": .integer(1)], ["code": .integer(2)])
+        // In the middle of an exchange both are gone.
+        let new = zip(records, [2, 1]).map { store.snapshot("Item", ["code": .integer($1)], of: $0) }
+        _ = try store.save(DataStoreSaveChangesRequest(updated: new, editingState: EditingState()))
+        #expect(try store.values("Item", "code").map(\.description) == ["2", "1"])
+        try store.pool.writing { try $0.run("UPDATE Item SET code = NULL WHERE id = 1") }
+        let error = #expect(throws: SQLiteError.self) { try store.records(StoreQuery("Item")) }
+        #expect(error?.errorClass == .damaged && error?.description.contains("code of Item/1") == true)
+        #expect(try store.configuration.verifyStore().problems.count == 1)
+    }
+
     @Test func damageOfTheHistoryIsNotedAndConcernsNoRecord() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(folder.path(), entities)

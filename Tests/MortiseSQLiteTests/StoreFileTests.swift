@@ -48,5 +48,21 @@ import Testing
         #expect(throws: SQLiteError(folder.path(), .missing)) { try store.insert("Item", ["name": .string("lost")]) }
         #expect(throws: SQLiteError(folder.path(), .missing)) { try store.checkHealth() }
     }
+
+    /// The file that takes the content of a store with pages of another size was made with SQLite's own, and refused.
+    @Test func aMigrationKeepsTheSizeOfPages() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities) { $0.pageSize = 16_384 }
+        try store.insert("Item", ["name": .string("a")])
+        try store.close()
+        var sibling = try store.configuration.sibling()
+        sibling.schema = store.schema
+        let copy = try SQLiteStore(sibling, migrationPlan: nil)
+        try copy.insert("Item", ["name": .string("b")])
+        try copy.close()
+        try store.configuration.replace(with: sibling, keepingCopy: false)
+        let migrated = try SQLiteStore.open(folder.path(), entities)
+        #expect(try migrated.values("Item", "name").map(\.description) == ["\"b\""])
+    }
 }
 #endif

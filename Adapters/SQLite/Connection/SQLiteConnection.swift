@@ -57,9 +57,12 @@ final class SQLiteConnection {
 
     func check(_ status: Int32) throws {
         if status == SQLITE_OK { return }
-        let code = handle.map { sqlite3_extended_errcode($0) } ?? status
-        let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(status))
-        throw SQLiteError(path, .engine(code: code & 0xFF == status & 0xFF ? code : status, message: message))
+        // The connection may know of another error, or of none: a backup tells its own.
+        if let handle, sqlite3_extended_errcode(handle) & 0xFF == status & 0xFF {
+            throw SQLiteError(
+                path, .engine(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle))))
+        }
+        throw SQLiteError(path, .engine(code: status, message: String(cString: sqlite3_errstr(status))))
     }
 
     // MARK: Statements

@@ -8,7 +8,15 @@ enum DatabaseCopy {
     /// How many pages are copied before others get a turn.
     private static let pagesAtOnce: Int32 = 1_024
 
-    /// Copies a database into a new file. What is saved meanwhile is in the copy or not, as a whole.
+    /// How many bytes a page of a database has.
+    static func pageSize(_ connection: SQLiteConnection) throws -> Int64 {
+        var size: Int64 = 0
+        try connection.run("PRAGMA page_size") { size = $0.integer(0) }
+        return size
+    }
+
+    /// Copies a database into a new file. What is saved meanwhile is in the copy or not, as a whole. The copy is one file, which can
+    /// be read where none can be made beside it.
     static func write(_ source: SQLiteConnection, to path: String) throws {
         if SQLiteOpening.exists(path) {
             throw SQLiteError(path, .exists)

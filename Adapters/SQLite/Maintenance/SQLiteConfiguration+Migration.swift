@@ -24,12 +24,17 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
     private var siblingPath: String { path + ".migrating" }
 
     /// A store beside this one.
-    /// - Throws: nothing.
+    /// - Throws: `SQLiteError`.
     public func sibling() throws -> SQLiteConfiguration {
         remove(siblingPath)
-        return SQLiteConfiguration(
+        var sibling = SQLiteConfiguration(
             name, path: siblingPath, durability: durability, busyTimeout: busyTimeout, cacheBytes: cacheBytes,
             readers: readers, walLimit: walLimit, dropping: dropping)
+        let connection = try SQLiteConnection(path, .readOnly, busyTimeout: busyTimeout)
+        defer { connection.close() }
+        // A file with a write-ahead log keeps the size of its pages, and takes only a content of the same.
+        sibling.pageSize = try DatabaseCopy.pageSize(connection)
+        return sibling
     }
 
     /// Replaces what the file has by what the sibling has, in one transaction.

@@ -20,7 +20,7 @@ struct SQLiteOpening {
         let path = OpenPlace.absolute(configuration.path)
         if !Self.exists(path) {
             guard configuration.allowsSave else { throw SQLiteError(path, .missing) }
-            try Self.create(path)
+            try Self.create(path, pageSize: configuration.pageSize)
         }
         lock = try configuration.allowsSave ? OpeningLock(path, isExclusive: configuration.isExclusive) : nil
         let connection = try SQLiteConnection(
@@ -57,11 +57,12 @@ struct SQLiteOpening {
 
     /// Makes the file of a new store under another name, which it keeps until its tables are there: no other process finds half of
     /// it. Unlike a move, a link never replaces what another process has made meanwhile.
-    private static func create(_ path: String) throws {
+    private static func create(_ path: String, pageSize: Int64?) throws {
         let new = "\(path).\(UUID().uuidString).new"
         defer { unlink(new) }
         let connection = try SQLiteConnection(new, .create, busyTimeout: .zero)
         defer { connection.close() }
+        if let pageSize { try connection.run("PRAGMA page_size = \(pageSize)") }
         // Without a log beside it, the file is whole when it gets its name.
         try connection.run("PRAGMA synchronous = FULL")
         try connection.transaction(writes: true) { try StoreMetadata.create(connection) }

@@ -25,6 +25,7 @@ enum DatabaseCopy {
         do {
             try target.run("PRAGMA synchronous = FULL")
             try copy(source, into: target) {}
+            try target.run("PRAGMA journal_mode = DELETE")
             target.close()
             try sync(path)
         } catch {
@@ -72,14 +73,22 @@ enum DatabaseCopy {
 
     /// Makes a new file and its name durable.
     private static func sync(_ path: String) throws {
-        for place in [path, URL(fileURLWithPath: path).deletingLastPathComponent().path(percentEncoded: false)] {
-            let file = open(place, O_RDONLY)
-            guard file >= 0 else { continue }
-            let status = fsync(file)
-            close(file)
-            if status != 0 {
-                throw SQLiteError(path, .engine(code: SQLITE_IOERR, message: "the file cannot be made durable"))
-            }
+        try syncWhole(path)
+        try syncFolder(of: path)
+    }
+
+    /// Makes the names in the folder of a file durable.
+    static func syncFolder(of path: String) throws {
+        try syncWhole(URL(fileURLWithPath: path).deletingLastPathComponent().path(percentEncoded: false))
+    }
+
+    private static func syncWhole(_ path: String) throws {
+        let file = open(path, O_RDONLY)
+        guard file >= 0 else { return }
+        let status = fsync(file)
+        close(file)
+        if status != 0 {
+            throw SQLiteError(path, .engine(code: SQLITE_IOERR, message: "the file cannot be made durable"))
         }
     }
 }

@@ -134,6 +134,9 @@ extension SQLiteConfiguration: MaintainableConfiguration {
         var backup = self
         guard allowsSave else { throw RestoreError.readOnly(store: name) }
         guard SQLiteOpening.exists(path) else { throw RestoreError.noBackup(store: name, path: path) }
+        let isThere = SQLiteOpening.exists(self.path)
+        if isThere, try FileIdentity(path) == FileIdentity(self.path) { throw RestoreError.backupIsStore(path: path) }
+        if isThere, !replacing { throw RestoreError.storeExists(location: self.path) }
         backup = SQLiteConfiguration(name, path: path, allowsSave: false, busyTimeout: busyTimeout)
         let report: MaintenanceReport
         let source: SQLiteConnection
@@ -146,12 +149,24 @@ extension SQLiteConfiguration: MaintainableConfiguration {
             throw RestoreError.damagedBackup(path: path, reason: "\(error.fault)")
         }
         defer { source.close() }
-        guard SQLiteOpening.exists(self.path) else {
+        if let problem = report.problems.first {
+            throw RestoreError.damagedBackup(path: path, reason: problem.hasSuffix(".") ? problem : problem + ".")
+        }
+        guard isThere else {
+            let new = "\(self.path).\(UUID().uuidString).new"
+            defer { unlink(new) }
+            try DatabaseCopy.write(source, to: new)
             try ready()
-            try DatabaseCopy.write(source, to: self.path)
+            // Others may have made a store meanwhile, which stays.
+            guard try SQLiteOpening.name(new, self.path) else {
+                throw RestoreError.storeExists(location: self.path)
+            }
+            try DatabaseCopy.syncFolder(of: self.path)
             return report
         }
-        if !replacing { throw RestoreError.storeExists(location: self.path) }
+        // Nobody else has the store open for writing until the end.
+        let lock = try OpeningLock(self.path, isExclusive: true)
+        defer { lock.release() }
         let target: SQLiteConnection
         do {
             target = try connection(.readWrite)
@@ -172,10 +187,18 @@ extension SQLiteConfiguration: MaintainableConfiguration {
                 throw error
             }
             for suffix in ["-wal", "-shm"] { unlink(self.path + suffix) }
-            guard rename(new, self.path) == 0 else { throw error }
+            guard rename(new, self.path) == 0 else {
+                unlink(new)
+                throw error
+            }
+            try DatabaseCopy.syncFolder(of: self.path)
             return report
         }
         defer { target.close() }
+        // A file with a write-ahead log keeps the size of its pages.
+        if try DatabaseCopy.pageSize(source) != DatabaseCopy.pageSize(target) {
+            try target.run("PRAGMA journal_mode = DELETE")
+        }
         try DatabaseCopy.copy(source, into: target, check: ready)
         return report
     }

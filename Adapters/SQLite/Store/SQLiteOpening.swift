@@ -67,13 +67,19 @@ struct SQLiteOpening {
         try connection.run("PRAGMA synchronous = FULL")
         try connection.transaction(writes: true) { try StoreMetadata.create(connection) }
         connection.close()
-        if link(new, path) != 0, errno != EEXIST {
-            throw SQLiteError(
-                path,
-                .engine(
-                    code: errno == EACCES || errno == EPERM ? SQLITE_PERM : SQLITE_CANTOPEN,
-                    message: "the file cannot be made: \(String(cString: strerror(errno)))"))
-        }
+        _ = try name(new, path)
+    }
+
+    /// Gives a file the name of a store, unless there is something already.
+    /// - Returns: whether it has the name.
+    static func name(_ file: String, _ path: String) throws -> Bool {
+        if link(file, path) == 0 { return true }
+        if errno == EEXIST { return false }
+        throw SQLiteError(
+            path,
+            .engine(
+                code: errno == EACCES || errno == EPERM ? SQLITE_PERM : SQLITE_CANTOPEN,
+                message: "the file cannot be made: \(String(cString: strerror(errno)))"))
     }
 
     /// A store that is open for reading only cannot be brought to another schema.

@@ -64,5 +64,17 @@ import Testing
         let migrated = try SQLiteStore.open(folder.path(), entities)
         #expect(try migrated.values("Item", "name").map(\.description) == ["\"b\""])
     }
+
+    @Test func aTableOfAnotherProgramIsNamedWhenTheStoreIsOpened() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        try store.pool.writing { try $0.run("CREATE TABLE Box (size INTEGER)") }
+        try store.close()
+        let error = #expect(throws: SQLiteError.self) {
+            try SQLiteStore.open(folder.path(), entities + [entity("Box", [("size", .int64)])])
+        }
+        #expect(error?.errorClass == .conflict && error?.description.contains("table Box") == true)
+        try SQLiteStore.open(folder.path(), entities).close()
+    }
 }
 #endif

@@ -49,6 +49,18 @@ import Testing
         #expect(throws: SQLiteError(folder.path(), .missing)) { try store.checkHealth() }
     }
 
+    /// The lock could be held by none but the user who had made it.
+    @Test func whoMayWriteTheFileMayHoldItsLock() throws {
+        let folder = try TemporaryFolder()
+        try SQLiteStore.open(folder.path(), entities).close()
+        unlink(folder.path() + OpeningLock.suffix)
+        chmod(folder.path(), 0o660)
+        try SQLiteStore.open(folder.path(), entities).close()
+        var status = stat()
+        #expect(stat(folder.path() + OpeningLock.suffix, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o660)
+    }
+
     /// The file that takes the content of a store with pages of another size was made with SQLite's own, and refused.
     @Test func aMigrationKeepsTheSizeOfPages() throws {
         let folder = try TemporaryFolder()

@@ -31,7 +31,11 @@ final class SQLiteConnection {
             case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE
             }
         do {
-            try check(sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil))
+            let fixed = mode == .readOnly ? Self.fixedName(path) : nil
+            try check(
+                sqlite3_open_v2(
+                    fixed ?? path, &handle,
+                    flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (fixed == nil ? 0 : SQLITE_OPEN_URI), nil))
             let milliseconds = busyTimeout / .milliseconds(1)
             try check(sqlite3_busy_timeout(handle, Int32(min(max(milliseconds, 0), 3_600_000))))
             // What a file says of itself is not trusted.
@@ -43,6 +47,17 @@ final class SQLiteConnection {
             close()
             throw error
         }
+    }
+
+    /// The name by which SQLite reads a file that nobody can change, without making others beside it: one that has no log, on a file
+    /// system that is mounted for reading only. Nil for any other file.
+    private static func fixedName(_ path: String) -> String? {
+        var system = statvfs()
+        guard statvfs(path, &system) == 0, system.f_flag & UInt(ST_RDONLY) != 0 else { return nil }
+        var status = stat()
+        if stat(path + "-wal", &status) == 0 { return nil }
+        let plain = CharacterSet(charactersIn: "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+        return path.addingPercentEncoding(withAllowedCharacters: plain).map { "file:\($0)?immutable=1" }
     }
 
     deinit { close() }

@@ -30,6 +30,14 @@ final class SQLiteFollowing: Sendable {
         feed.postNews()
     }
 
+    /// Says that others have committed what cannot be read.
+    func postUnknown(upTo number: Int64) {
+        guard lastPosted < number else { return }
+        var unknown = ChangeSet()
+        unknown.isIncomplete = true
+        post(remote: isFollowed ? [unknown] : [], upTo: number)
+    }
+
     /// Looks for commits of other processes now and then.
     func watch(_ store: SQLiteStore, every interval: Duration) {
         timer.start(every: interval) { [weak store] in store?.lookForOthers() }

@@ -13,6 +13,17 @@ extension SQLiteStore {
     /// Stores records of another store under their identifiers.
     /// - Throws: `SQLiteError`, which names the record at fault.
     public func restore(_ records: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64) throws {
+        let known = identifier
+        do {
+            try restoring(records, ofStore: store, nextNumber: nextNumber)
+        } catch {
+            // The file has the identifier that it had.
+            current.withLock { $0 = known }
+            throw error
+        }
+    }
+
+    private func restoring(_ records: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64) throws {
         guard nextNumber < StoreMetadata.numbers.upperBound else {
             throw error(.misfit("The store has used up the numbers that records can have"))
         }

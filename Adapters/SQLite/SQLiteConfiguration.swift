@@ -39,6 +39,8 @@ public struct SQLiteConfiguration: DataStoreConfiguration, Sendable {
     public var dropping: [String]
     /// Whether the store is opened so that nobody else can open it for writing.
     var isExclusive = false
+    /// How many bytes a page of a new file has; nil takes SQLite's.
+    var pageSize: Int64?
     /// How often the store looks for saves of other processes, while somebody follows them.
     package var pollInterval: Duration = .milliseconds(200)
 

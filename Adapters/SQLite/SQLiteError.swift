@@ -12,6 +12,8 @@ public struct SQLiteError: ClassifiedStoreError, Hashable {
         case exists
         /// There is no file.
         case missing
+        /// The file at the path is not the one that was opened: somebody has put another there, or has removed it.
+        case replaced
         /// The file is empty, or a database without the tables of a store.
         case notAStore
         /// A later version of this library has made the store.
@@ -70,6 +72,8 @@ extension SQLiteError.Fault: CustomStringConvertible {
             "SQLite reports \"\(message)\" (\(code)). \(Self.wayOut(errorClass))"
         case .exists: "Something exists at that path. Give another one, or remove it."
         case .missing: "There is no such file. Check the path, or open the store with allowsSave to make it."
+        case .replaced:
+            "The file at that path is not the one that the store has opened. Close the store, and open it again."
         case .notAStore:
             "The file is no store: it is empty, or was made by another program. Check the path, or restore a backup."
         case .newerFormat(let found, let known):
@@ -120,7 +124,7 @@ extension SQLiteError.Fault: CustomStringConvertible {
         case .inUse: .locked
         case .notAStore, .damagedValue, .damagedMetadata: .damaged
         case .newerFormat, .noSchema, .tooManyColumns, .closed: .usage
-        case .schemaChanged, .missingTarget, .stillReferred, .notUnique, .misfit, .notEmpty: .conflict
+        case .schemaChanged, .replaced, .missingTarget, .stillReferred, .notUnique, .misfit, .notEmpty: .conflict
         case .unfitValue: .invalid
         }
     }

@@ -77,6 +77,68 @@ import Testing
         #expect(try store.records(StoreQuery("Item")).count == 2)
     }
 
+    /// Adding 1 to what a damaged file says trapped.
+    @Test func numbersThatHaveNoNextOneAreDamage() throws {
+        let columns = ["nextNumber", "lastTransaction", "schemaNumber", "nextEntity", "nextProperty"]
+        for column in columns {
+            for value in ["9223372036854775807", "-1", "'text'", "1.5"] {
+                let folder = try TemporaryFolder()
+                let store = try SQLiteStore.open(folder.path(), entities)
+                try store.insert("Item", ["name": .string("a")])
+                try store.close()
+                let connection = try SQLiteConnection(folder.path(), .readWrite, busyTimeout: .zero)
+                try connection.run("UPDATE mortise_store SET \(column) = \(value)")
+                connection.close()
+                let error = #expect(throws: SQLiteError.self, "\(column) = \(value)") {
+                    try SQLiteStore.open(folder.path(), entities).insert("Item", ["name": .string("b")])
+                }
+                #expect(error?.errorClass == .damaged, "\(column) = \(value)")
+            }
+        }
+    }
+
+    /// A row of another program took the number of the next record. The error was a conflict of the records to be saved.
+    @Test func aNumberThatAnotherProgramHasTakenIsNamed() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        try store.insert("Item", ["name": .string("a")])
+        try store.pool.writing { try $0.run("INSERT INTO Item (ent, rv, name) SELECT ent, 1, 'b' FROM Item") }
+        let problems = try store.configuration.verifyStore().problems
+        #expect(problems == ["Item has the record 2, and the next one would be 2"])
+        let error = #expect(throws: SQLiteError.self) { try store.insert("Item", ["name": .string("c")]) }
+        #expect(error?.errorClass == .damaged && error?.description.contains("Item/2") == true)
+        try store.pool.writing { try $0.run("UPDATE mortise_store SET nextNumber = 3") }
+        try store.insert("Item", ["name": .string("c")])
+        #expect(try store.values("Item", "name").map(\.description) == ["\"a\"", "\"b\"", "\"c\""])
+    }
+
+    /// The framework said that the store breaks its contract, and verifying found nothing.
+    @Test func aRequiredValueThatIsGoneIsDamage() throws {
+        let folder = try TemporaryFolder()
+        let code = StoredProperty(
+            name: "code", isOptional: false, content: .attribute(StoredAttribute(kind: .int64)))
+        let item = StoredEntity(name: "Item", properties: [code], uniquenessConstraints: [["code"]], indices: [])
+        let store = try SQLiteStore.open(folder.path(), [item])
+        let records = try store.insert("Item", ["code": .integer(1)], ["code": .integer(2)])
+        // In the middle of an exchange both are gone.
+        let new = zip(records, [2, 1]).map { store.snapshot("Item", ["code": .integer($1)], of: $0) }
+        _ = try store.save(DataStoreSaveChangesRequest(updated: new, editingState: EditingState()))
+        #expect(try store.values("Item", "code").map(\.description) == ["2", "1"])
+        try store.pool.writing { try $0.run("UPDATE Item SET code = NULL WHERE id = 1") }
+        let error = #expect(throws: SQLiteError.self) { try store.records(StoreQuery("Item")) }
+        #expect(error?.errorClass == .damaged && error?.description.contains("code of Item/1") == true)
+        #expect(try store.configuration.verifyStore().problems.count == 1)
+    }
+
+    @Test func damageOfTheHistoryIsNotedAndConcernsNoRecord() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        try store.insert("Item", ["name": .string("a")])
+        try store.pool.writing { try $0.run("UPDATE mortise_history SET changes = x'0100ff'") }
+        let report = try store.configuration.verifyStore()
+        #expect(report.problems == [] && report.notes == ["Transaction 1 of the history cannot be read."])
+    }
+
     @Test func aColumnThatSomebodyDroppedIsNamed() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(folder.path(), entities)

@@ -1,4 +1,5 @@
 #if SQLite
+import CSQLite
 import Foundation
 import MortiseSQL
 import Synchronization
@@ -6,7 +7,9 @@ import Synchronization
 /// The connections of one open store: one that writes, and as many as are needed at a time that read.
 final class ConnectionPool: @unchecked Sendable {
     // @unchecked: a connection is in one place at a time: among the idle ones under a lock, or with the thread that took it.
+    /// From the root of the file system: the current folder may change while the store is open.
     let path: String
+    private let file: FileIdentity
     private let busyTimeout: Duration
     private let cacheBytes: Int
     private let mostIdle: Int
@@ -20,8 +23,10 @@ final class ConnectionPool: @unchecked Sendable {
     private var readers = Readers()
 
     /// Without a writer for a store that is open for reading only.
-    init(_ path: String, writer: SQLiteConnection?, busyTimeout: Duration, cacheBytes: Int, readers: Int) {
+    /// - Throws: `SQLiteError` if there is no file any more.
+    init(_ path: String, writer: SQLiteConnection?, busyTimeout: Duration, cacheBytes: Int, readers: Int) throws {
         self.path = path
+        file = try FileIdentity(path)
         self.writer = writer
         self.busyTimeout = busyTimeout
         self.cacheBytes = cacheBytes
@@ -36,9 +41,15 @@ final class ConnectionPool: @unchecked Sendable {
         }
         if let found { return found }
         let connection = try SQLiteConnection(path, .readOnly, busyTimeout: busyTimeout)
+        try checkFile()
         try connection.run("PRAGMA query_only = ON")
         try connection.run("PRAGMA cache_size = -\(cacheBytes / 1_024)")
         return connection
+    }
+
+    /// Makes sure that the path still leads to the file that was opened: what is saved in another one, or in none, is lost.
+    func checkFile() throws {
+        if try FileIdentity(path) != file { throw SQLiteError(path, .replaced) }
     }
 
     func put(_ connection: SQLiteConnection) {
@@ -68,6 +79,7 @@ final class ConnectionPool: @unchecked Sendable {
         writeLock.lock()
         defer { writeLock.unlock() }
         guard let writer else { throw SQLiteError(path, .closed) }
+        try checkFile()
         return try body(writer)
     }
 
@@ -82,6 +94,27 @@ final class ConnectionPool: @unchecked Sendable {
         writer?.close()
         writer = nil
         writeLock.unlock()
+    }
+}
+
+/// Tells a file from any other, whatever its path.
+struct FileIdentity: Equatable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// The file to which a path leads.
+    init(_ path: String) throws {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { throw SQLiteError(path, .missing) }
+            throw SQLiteError(
+                path,
+                .engine(
+                    code: errno == EACCES ? SQLITE_PERM : SQLITE_IOERR,
+                    message: "the file cannot be looked at: \(String(cString: strerror(errno)))"))
+        }
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
     }
 }
 #endif

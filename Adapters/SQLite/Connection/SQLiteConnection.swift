@@ -31,7 +31,11 @@ final class SQLiteConnection {
             case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE
             }
         do {
-            try check(sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil))
+            let fixed = mode == .readOnly ? Self.fixedName(path) : nil
+            try check(
+                sqlite3_open_v2(
+                    fixed ?? path, &handle,
+                    flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (fixed == nil ? 0 : SQLITE_OPEN_URI), nil))
             let milliseconds = busyTimeout / .milliseconds(1)
             try check(sqlite3_busy_timeout(handle, Int32(min(max(milliseconds, 0), 3_600_000))))
             // What a file says of itself is not trusted.
@@ -43,6 +47,17 @@ final class SQLiteConnection {
             close()
             throw error
         }
+    }
+
+    /// The name by which SQLite reads a file that nobody can change, without making others beside it: one that has no log, on a file
+    /// system that is mounted for reading only. Nil for any other file.
+    private static func fixedName(_ path: String) -> String? {
+        var system = statvfs()
+        guard statvfs(path, &system) == 0, system.f_flag & UInt(ST_RDONLY) != 0 else { return nil }
+        var status = stat()
+        if stat(path + "-wal", &status) == 0 { return nil }
+        let plain = CharacterSet(charactersIn: "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+        return path.addingPercentEncoding(withAllowedCharacters: plain).map { "file:\($0)?immutable=1" }
     }
 
     deinit { close() }
@@ -57,9 +72,12 @@ final class SQLiteConnection {
 
     func check(_ status: Int32) throws {
         if status == SQLITE_OK { return }
-        let code = handle.map { sqlite3_extended_errcode($0) } ?? status
-        let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(status))
-        throw SQLiteError(path, .engine(code: code & 0xFF == status & 0xFF ? code : status, message: message))
+        // The connection may know of another error, or of none: a backup tells its own.
+        if let handle, sqlite3_extended_errcode(handle) & 0xFF == status & 0xFF {
+            throw SQLiteError(
+                path, .engine(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle))))
+        }
+        throw SQLiteError(path, .engine(code: status, message: String(cString: sqlite3_errstr(status))))
     }
 
     // MARK: Statements

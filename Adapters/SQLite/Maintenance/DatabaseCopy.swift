@@ -8,7 +8,15 @@ enum DatabaseCopy {
     /// How many pages are copied before others get a turn.
     private static let pagesAtOnce: Int32 = 1_024
 
-    /// Copies a database into a new file. What is saved meanwhile is in the copy or not, as a whole.
+    /// How many bytes a page of a database has.
+    static func pageSize(_ connection: SQLiteConnection) throws -> Int64 {
+        var size: Int64 = 0
+        try connection.run("PRAGMA page_size") { size = $0.integer(0) }
+        return size
+    }
+
+    /// Copies a database into a new file. What is saved meanwhile is in the copy or not, as a whole. The copy is one file, which can
+    /// be read where none can be made beside it.
     static func write(_ source: SQLiteConnection, to path: String) throws {
         if SQLiteOpening.exists(path) {
             throw SQLiteError(path, .exists)
@@ -17,6 +25,7 @@ enum DatabaseCopy {
         do {
             try target.run("PRAGMA synchronous = FULL")
             try copy(source, into: target) {}
+            try target.run("PRAGMA journal_mode = DELETE")
             target.close()
             try sync(path)
         } catch {
@@ -64,14 +73,22 @@ enum DatabaseCopy {
 
     /// Makes a new file and its name durable.
     private static func sync(_ path: String) throws {
-        for place in [path, URL(fileURLWithPath: path).deletingLastPathComponent().path(percentEncoded: false)] {
-            let file = open(place, O_RDONLY)
-            guard file >= 0 else { continue }
-            let status = fsync(file)
-            close(file)
-            if status != 0 {
-                throw SQLiteError(path, .engine(code: SQLITE_IOERR, message: "the file cannot be made durable"))
-            }
+        try syncWhole(path)
+        try syncFolder(of: path)
+    }
+
+    /// Makes the names in the folder of a file durable.
+    static func syncFolder(of path: String) throws {
+        try syncWhole(URL(fileURLWithPath: path).deletingLastPathComponent().path(percentEncoded: false))
+    }
+
+    private static func syncWhole(_ path: String) throws {
+        let file = open(path, O_RDONLY)
+        guard file >= 0 else { return }
+        let status = fsync(file)
+        close(file)
+        if status != 0 {
+            throw SQLiteError(path, .engine(code: SQLITE_IOERR, message: "the file cannot be made durable"))
         }
     }
 }

@@ -56,10 +56,49 @@ extension SQLiteConfiguration: MaintainableConfiguration {
                 report.problems.append("\(name): \(error.fault)")
             }
         }
+        try verifyNumbers(connection, mapping, &report)
+        try verifyHistory(connection, &report)
         report.figures = [
             .init("records", count), .init("bytes", try storeFiles().reduce(0) { $0 + $1.bytes }),
         ]
         return report
+    }
+
+    /// The next record gets a number that no other has.
+    private func verifyNumbers(
+        _ connection: SQLiteConnection, _ mapping: TableMapping, _ report: inout MaintenanceReport
+    ) throws {
+        do {
+            var next: Int64 = 1
+            try connection.run("SELECT s.nextNumber FROM mortise_store s") {
+                next = try StoreMetadata.number($0, 0, "nextNumber", path)
+            }
+            _ = try StoreMetadata.lastTransaction(connection)
+            for (name, _) in mapping.tables {
+                try connection.run("SELECT max(t.\"id\") FROM \(SQLName.quoted(name)) t") { row in
+                    guard row.integer(0) >= max(next, 1) else { return }
+                    report.problems.append(
+                        "\(name) has the record \(row.integer(0)), and the next one would be \(next)")
+                }
+            }
+        } catch let error as SQLiteError {
+            report.problems.append(error.fault.description)
+        }
+    }
+
+    /// What is wrong in the history concerns no record.
+    private func verifyHistory(_ connection: SQLiteConnection, _ report: inout MaintenanceReport) throws {
+        do {
+            try connection.run("SELECT h.n, h.kind, h.changes FROM mortise_history h ORDER BY h.n") { row in
+                let kind = row.number(1).flatMap(UInt8.init(exactly:)).flatMap(HistoryEntry.Kind.init)
+                guard report.notes.count < 100 else { return }
+                if kind == .stub { return }
+                if case .blob(let changes)? = row.value(2), kind != nil, HistoryChanges(changes) != nil { return }
+                report.notes.append("Transaction \(row.integer(0)) of the history cannot be read.")
+            }
+        } catch let error as SQLiteError {
+            report.notes.append("The history cannot be read: \(error.fault)")
+        }
     }
 
     /// Gives the space of deleted records back. Nobody may write meanwhile.
@@ -95,7 +134,9 @@ extension SQLiteConfiguration: MaintainableConfiguration {
         var backup = self
         guard allowsSave else { throw RestoreError.readOnly(store: name) }
         guard SQLiteOpening.exists(path) else { throw RestoreError.noBackup(store: name, path: path) }
-        if SQLiteOpening.isSameFile(path, self.path) { throw RestoreError.backupIsStore(path: path) }
+        let isThere = SQLiteOpening.exists(self.path)
+        if isThere, try FileIdentity(path) == FileIdentity(self.path) { throw RestoreError.backupIsStore(path: path) }
+        if isThere, !replacing { throw RestoreError.storeExists(location: self.path) }
         backup = SQLiteConfiguration(name, path: path, allowsSave: false, busyTimeout: busyTimeout)
         let report: MaintenanceReport
         let source: SQLiteConnection
@@ -108,12 +149,24 @@ extension SQLiteConfiguration: MaintainableConfiguration {
             throw RestoreError.damagedBackup(path: path, reason: "\(error.fault)")
         }
         defer { source.close() }
-        guard SQLiteOpening.exists(self.path) else {
+        if let problem = report.problems.first {
+            throw RestoreError.damagedBackup(path: path, reason: problem.hasSuffix(".") ? problem : problem + ".")
+        }
+        guard isThere else {
+            let new = "\(self.path).\(UUID().uuidString).new"
+            defer { unlink(new) }
+            try DatabaseCopy.write(source, to: new)
             try ready()
-            try DatabaseCopy.write(source, to: self.path)
+            // Others may have made a store meanwhile, which stays.
+            guard try SQLiteOpening.name(new, self.path) else {
+                throw RestoreError.storeExists(location: self.path)
+            }
+            try DatabaseCopy.syncFolder(of: self.path)
             return report
         }
-        if !replacing { throw RestoreError.storeExists(location: self.path) }
+        // Nobody else has the store open for writing until the end.
+        let lock = try OpeningLock(self.path, isExclusive: true)
+        defer { lock.release() }
         let target: SQLiteConnection
         do {
             target = try connection(.readWrite)
@@ -134,10 +187,18 @@ extension SQLiteConfiguration: MaintainableConfiguration {
                 throw error
             }
             for suffix in ["-wal", "-shm"] { unlink(self.path + suffix) }
-            guard rename(new, self.path) == 0 else { throw error }
+            guard rename(new, self.path) == 0 else {
+                unlink(new)
+                throw error
+            }
+            try DatabaseCopy.syncFolder(of: self.path)
             return report
         }
         defer { target.close() }
+        // A file with a write-ahead log keeps the size of its pages.
+        if try DatabaseCopy.pageSize(source) != DatabaseCopy.pageSize(target) {
+            try target.run("PRAGMA journal_mode = DELETE")
+        }
         try DatabaseCopy.copy(source, into: target, check: ready)
         return report
     }

@@ -24,12 +24,17 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
     private var siblingPath: String { path + ".migrating" }
 
     /// A store beside this one.
-    /// - Throws: nothing.
+    /// - Throws: `SQLiteError`.
     public func sibling() throws -> SQLiteConfiguration {
         remove(siblingPath)
-        return SQLiteConfiguration(
+        var sibling = SQLiteConfiguration(
             name, path: siblingPath, durability: durability, busyTimeout: busyTimeout, cacheBytes: cacheBytes,
             readers: readers, walLimit: walLimit, dropping: dropping)
+        let connection = try SQLiteConnection(path, .readOnly, busyTimeout: busyTimeout)
+        defer { connection.close() }
+        // A file with a write-ahead log keeps the size of its pages, and takes only a content of the same.
+        sibling.pageSize = try DatabaseCopy.pageSize(connection)
+        return sibling
     }
 
     /// Replaces what the file has by what the sibling has, in one transaction.
@@ -46,7 +51,7 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
         // not told, so that the history begins after it, and all tokens have expired.
         try source.run(
             "UPDATE mortise_store SET schemaNumber = ?, lastTransaction = max(lastTransaction, ?) + 1",
-            [.integer(stored.schemaNumber + 1), .integer(try Self.lastTransaction(target))])
+            [.integer(stored.schemaNumber + 1), .integer(try StoreMetadata.lastTransaction(target))])
         try source.run("UPDATE mortise_store SET horizon = lastTransaction, horizonMark = NULL, erasure = 0")
         try source.run("DELETE FROM mortise_history")
         try source.run("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -56,16 +61,10 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
         try DatabaseCopy.copy(source, into: target) {
             // Nobody else can save from here on.
             guard let begun else { return }
-            if try Self.lastTransaction(reader) != begun { throw MigrationError.changedMeanwhile(store: name) }
+            if try StoreMetadata.lastTransaction(reader) != begun { throw MigrationError.changedMeanwhile(store: name) }
         }
         source.close()
         remove(sibling.path)
-    }
-
-    private static func lastTransaction(_ connection: SQLiteConnection) throws -> Int64 {
-        var last: Int64 = 0
-        try connection.run("SELECT s.lastTransaction FROM mortise_store s") { last = $0.integer(0) }
-        return last
     }
 
     private static let copyMark = ".before-migration-"

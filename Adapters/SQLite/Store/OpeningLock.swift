@@ -12,7 +12,16 @@ final class OpeningLock: Sendable {
     private let file: Mutex<Int32>
 
     init(_ path: String, isExclusive: Bool) throws {
-        let descriptor = open(path + Self.suffix, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        // Whoever may write the store may hold the lock, as with the files that SQLite makes beside it.
+        var status = stat()
+        let mode = stat(path, &status) == 0 ? status.st_mode & 0o666 : 0o600
+        var descriptor = open(path + Self.suffix, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        if descriptor >= 0 {
+            // Without what the process takes away from new files.
+            fchmod(descriptor, mode)
+        } else if errno == EEXIST {
+            descriptor = open(path + Self.suffix, O_RDWR | O_CREAT | O_CLOEXEC, mode)
+        }
         guard descriptor >= 0 else {
             let code = errno == EACCES || errno == EPERM || errno == EROFS ? SQLITE_PERM : SQLITE_CANTOPEN
             throw SQLiteError(

@@ -64,8 +64,10 @@ final class RecordDecoding: Sendable {
         return .numbered(UInt64(number), storeIdentifier: store, entityName: name)
     }
 
-    /// The record in the current row; to-many relationships are left out.
-    func record(_ row: SQLiteStatement, store: String, path: String) throws -> DefaultSnapshot {
+    /// The record in the current row; to-many relationships are left out. In the middle of a save a required value may be gone.
+    func record(
+        _ row: SQLiteStatement, store: String, path: String, midway: Bool = false
+    ) throws -> DefaultSnapshot {
         let (number, entityNumber) = (row.integer(0), row.integer(1))
         guard number > 0, let decoder = decoders[Int(clamping: entityNumber)] else {
             throw SQLiteError(
@@ -87,6 +89,7 @@ final class RecordDecoding: Sendable {
             case .constant(let value): values.append(value)
             case .attribute(let columns, let main, let other):
                 guard let value = Self.value(row, columns, main, other) else { throw damaged(main) }
+                if value.isNull, !midway, !decoder.entity.slots[place].slot.property.isOptional { throw damaged(main) }
                 values.append(value)
             case .reference(let column, let entityColumn, let destination):
                 if row.isNull(column) {

@@ -30,6 +30,14 @@ final class SQLiteFollowing: Sendable {
         feed.postNews()
     }
 
+    /// Says that others have committed what cannot be read.
+    func postUnknown(upTo number: Int64) {
+        guard lastPosted < number else { return }
+        var unknown = ChangeSet()
+        unknown.isIncomplete = true
+        post(remote: isFollowed ? [unknown] : [], upTo: number)
+    }
+
     /// Looks for commits of other processes now and then.
     func watch(_ store: SQLiteStore, every interval: Duration) {
         timer.start(every: interval) { [weak store] in store?.lookForOthers() }
@@ -68,8 +76,7 @@ extension SQLiteStore {
         guard following.isFollowed else { return }
         // An error shows when somebody reads or saves.
         try? pool.reading { connection in
-            var last: Int64 = 0
-            try connection.run("SELECT s.lastTransaction FROM mortise_store s") { last = $0.integer(0) }
+            let last = try StoreMetadata.lastTransaction(connection)
             if last > following.lastPosted { try takeIn(last) }
         }
     }

@@ -2,6 +2,7 @@
 import CSQLite
 import Foundation
 import MortiseCore
+import MortiseEngine
 import MortiseSQL
 
 /// Opens a file, and brings it to a schema.
@@ -16,10 +17,10 @@ struct SQLiteOpening {
     init(
         _ configuration: SQLiteConfiguration, _ schema: StoredSchema, _ plan: (any SchemaMigrationPlan.Type)?
     ) throws {
-        let path = configuration.path
+        let path = OpenPlace.absolute(configuration.path)
         if !Self.exists(path) {
             guard configuration.allowsSave else { throw SQLiteError(path, .missing) }
-            try Self.create(path)
+            try Self.create(path, pageSize: configuration.pageSize)
         }
         lock = try configuration.allowsSave ? OpeningLock(path, isExclusive: configuration.isExclusive) : nil
         let connection = try SQLiteConnection(
@@ -38,10 +39,8 @@ struct SQLiteOpening {
             }
             mapping = TableMapping(schema, metadata.catalog)
             self.metadata = metadata
-            var last: Int64 = 0
-            try connection.run("SELECT s.lastTransaction FROM mortise_store s") { last = $0.integer(0) }
-            lastTransaction = last
-            pool = ConnectionPool(
+            lastTransaction = try StoreMetadata.lastTransaction(connection)
+            pool = try ConnectionPool(
                 path, writer: configuration.allowsSave ? connection : nil, busyTimeout: configuration.busyTimeout,
                 cacheBytes: configuration.cacheBytes, readers: configuration.readers)
             if !configuration.allowsSave { connection.close() }
@@ -56,30 +55,31 @@ struct SQLiteOpening {
         return lstat(path, &status) == 0
     }
 
-    /// Whether two paths lead to one file, by links too.
-    static func isSameFile(_ path: String, _ other: String) -> Bool {
-        var (a, b) = (stat(), stat())
-        return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino
-    }
-
     /// Makes the file of a new store under another name, which it keeps until its tables are there: no other process finds half of
     /// it. Unlike a move, a link never replaces what another process has made meanwhile.
-    private static func create(_ path: String) throws {
+    private static func create(_ path: String, pageSize: Int64?) throws {
         let new = "\(path).\(UUID().uuidString).new"
         defer { unlink(new) }
         let connection = try SQLiteConnection(new, .create, busyTimeout: .zero)
         defer { connection.close() }
+        if let pageSize { try connection.run("PRAGMA page_size = \(pageSize)") }
         // Without a log beside it, the file is whole when it gets its name.
         try connection.run("PRAGMA synchronous = FULL")
         try connection.transaction(writes: true) { try StoreMetadata.create(connection) }
         connection.close()
-        if link(new, path) != 0, errno != EEXIST {
-            throw SQLiteError(
-                path,
-                .engine(
-                    code: errno == EACCES || errno == EPERM ? SQLITE_PERM : SQLITE_CANTOPEN,
-                    message: "the file cannot be made: \(String(cString: strerror(errno)))"))
-        }
+        _ = try name(new, path)
+    }
+
+    /// Gives a file the name of a store, unless there is something already.
+    /// - Returns: whether it has the name.
+    static func name(_ file: String, _ path: String) throws -> Bool {
+        if link(file, path) == 0 { return true }
+        if errno == EEXIST { return false }
+        throw SQLiteError(
+            path,
+            .engine(
+                code: errno == EACCES || errno == EPERM ? SQLITE_PERM : SQLITE_CANTOPEN,
+                message: "the file cannot be made: \(String(cString: strerror(errno)))"))
     }
 
     /// A store that is open for reading only cannot be brought to another schema.

@@ -13,6 +13,20 @@ extension SQLiteStore {
     /// Stores records of another store under their identifiers.
     /// - Throws: `SQLiteError`, which names the record at fault.
     public func restore(_ records: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64) throws {
+        let known = identifier
+        do {
+            try restoring(records, ofStore: store, nextNumber: nextNumber)
+        } catch {
+            // The file has the identifier that it had.
+            current.withLock { $0 = known }
+            throw error
+        }
+    }
+
+    private func restoring(_ records: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64) throws {
+        guard nextNumber < StoreMetadata.numbers.upperBound else {
+            throw error(.misfit("The store has used up the numbers that records can have"))
+        }
         try pool.writing { connection in
             // They may refer to records of later calls.
             try connection.run("PRAGMA foreign_keys = OFF")

@@ -87,7 +87,11 @@ extension SQLiteStore {
             guard let (writer, number) = finished else { throw error(.closed) }
             guard let number else { return try make(writer, following.lastPosted).0 }
             var (result, changes, request) = try make(writer, number)
-            try? takeInOthers(connection, before: number)
+            do {
+                try takeInOthers(connection, before: number)
+            } catch {
+                following.postUnknown(upTo: number - 1)
+            }
             fill(&changes, with: writer.changes, number, author: author, request, writer)
             following.post(changes, number: number)
             return result

@@ -90,9 +90,7 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
     /// Whether the file can be read, and is still the one that was opened.
     /// - Throws: `SQLiteError`.
     public func checkHealth() throws {
-        guard FileManager.default.fileExists(atPath: configuration.path) else {
-            throw SQLiteError(configuration.path, .missing)
-        }
+        try pool.checkFile()
         _ = try pool.reading { try check($0) }
     }
 
@@ -115,7 +113,9 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
         ) { row in
             guard row.number(0) == schemaNumber else { throw error(.schemaChanged) }
             moment = Moment(
-                lastTransaction: row.integer(1), nextNumber: max(row.integer(2), 1), holdsNaN: row.integer(3) != 0)
+                lastTransaction: try StoreMetadata.number(row, 1, "lastTransaction", configuration.path),
+                nextNumber: max(try StoreMetadata.number(row, 2, "nextNumber", configuration.path), 1),
+                holdsNaN: row.integer(3) != 0)
         }
         guard let moment else { throw error(.damagedMetadata("mortise_store has no row")) }
         return moment

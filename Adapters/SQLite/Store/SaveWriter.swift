@@ -318,7 +318,8 @@ struct SaveWriter {
         try connection.run(
             "SELECT \(decoding.columns) FROM \(SQLName.quoted(entity.table)) t0 WHERE t0.\"id\" = ?", [.integer(number)]
         ) { row in
-            let snapshot = try decoding.record(row, store: identifier, path: store.configuration.path)
+            let snapshot = try decoding.record(
+                row, store: identifier, path: store.configuration.path, midway: true)
             for place in places { found[place] = snapshot.values[place] }
         }
         return found
@@ -432,6 +433,9 @@ struct SaveWriter {
 
     // MARK: Errors
 
+    /// `SQLITE_CONSTRAINT_PRIMARYKEY` and `SQLITE_CONSTRAINT_ROWID`. The tables of records have no other primary keys.
+    private static let numberIsTaken: [Int32] = [1_555, 2_579]
+
     /// Runs a statement; where a unique value is taken, says by whom.
     private func writing(
         _ record: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, _ entity: TableMapping.Entity,
@@ -441,6 +445,12 @@ struct SaveWriter {
             try body()
         } catch let error as SQLiteError {
             guard case .engine(let code, _) = error.fault, code & 0xFF == SQLITE_CONSTRAINT else { throw error }
+            if Self.numberIsTaken.contains(code) {
+                throw store.error(
+                    .damagedMetadata(
+                        "the next record would be \(record), and \(entity.table) has that number already, by another "
+                            + "program perhaps; nextNumber of mortise_store has to be greater"))
+            }
             for constraint in entity.layout.uniqueConstraints {
                 guard let other = try holder(of: values, constraint, entity, except: record) else { continue }
                 throw store.error(

@@ -69,8 +69,11 @@ struct StoreMetadata {
                 throw SQLiteError(connection.path, .newerFormat(found: Int(clamping: format), known: Self.format))
             }
             guard let identifier = row.text(0), !identifier.isEmpty, let schema = row.text(2),
-                let number = row.number(3), let entity = row.number(4), let property = row.number(5)
+                row.number(3) != nil, row.number(4) != nil, row.number(5) != nil
             else { throw damaged("mortise_store lacks a value") }
+            let number = try Self.number(row, 3, "schemaNumber", connection.path)
+            let entity = try Self.number(row, 4, "nextEntity", connection.path)
+            let property = try Self.number(row, 5, "nextProperty", connection.path)
             let stored: StoredSchema
             do {
                 stored = try JSONDecoder().decode(StoredSchema.self, from: Data(schema.utf8))
@@ -105,6 +108,32 @@ struct StoreMetadata {
         self.schemaNumber = schemaNumber
         self.schema = schema
         self.catalog = catalog
+    }
+
+    /// What counts up stays below this: there is always a next one.
+    static let numbers: Range<Int64> = 0..<1 << 62
+
+    /// A number that counts up, in a column of `mortise_store`.
+    static func number(_ row: SQLiteStatement, _ column: Int32, _ name: String, _ path: String) throws -> Int64 {
+        guard let number = row.number(column) else {
+            throw SQLiteError(path, .damagedMetadata("\(name) of mortise_store is no number"))
+        }
+        guard numbers.contains(number) else {
+            throw SQLiteError(path, .damagedMetadata("\(name) of mortise_store is \(number)"))
+        }
+        return number
+    }
+
+    /// The number of the last transaction.
+    static func lastTransaction(_ connection: SQLiteConnection) throws -> Int64 {
+        var last: Int64?
+        try connection.run("SELECT s.lastTransaction FROM mortise_store s") {
+            last = try number($0, 0, "lastTransaction", connection.path)
+        }
+        guard let last else {
+            throw SQLiteError(connection.path, .damagedMetadata("mortise_store has no row"))
+        }
+        return last
     }
 
     /// Writes schema and catalog; programs that have the store open under another schema cannot save any more.

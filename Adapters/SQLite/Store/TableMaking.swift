@@ -64,6 +64,8 @@ struct TableMaking {
             try connection.run("CREATE TABLE \(SQLName.quoted(name)) (\(words.joined(separator: ", ")))")
             return
         }
+        let own = [TableMapping.Column.id, TableMapping.Column.entity, TableMapping.Column.version]
+        guard known.isSuperset(of: own) else { throw foreign(name) }
         for (column, words, destination) in definitions where !known.contains(column) {
             try connection.run("ALTER TABLE \(SQLName.quoted(name)) ADD COLUMN \(SQLName.quoted(column))\(words)")
             // The targets were of one entity, and may be of several now.
@@ -76,12 +78,26 @@ struct TableMaking {
         }
     }
 
+    private func foreign(_ name: String) -> SQLiteError {
+        SQLiteError(
+            connection.path,
+            .misfit(
+                "The file has a table \(name) of another program, and the schema needs one of that name. Rename either")
+        )
+    }
+
     private func makeLinks(_ entities: [TableMapping.Entity], of table: String) throws {
         for entity in entities {
             for slot in entity.slots where slot.slot.declaringEntity == entity.name {
-                guard case .links(let links) = slot.place, try columns(ofTable: links).isEmpty,
-                    let destination = mapping.entities[slot.destination]?.table
+                guard case .links(let links) = slot.place, let destination = mapping.entities[slot.destination]?.table
                 else { continue }
+                let known = try columns(ofTable: links)
+                if !known.isEmpty {
+                    guard known.isSuperset(of: [TableMapping.Link.owner, TableMapping.Link.member]) else {
+                        throw foreign(links)
+                    }
+                    continue
+                }
                 func reference(_ column: String, _ table: String) -> String {
                     "\(SQLName.quoted(column)) INTEGER NOT NULL REFERENCES \(SQLName.quoted(table))(\"id\") "
                         + "DEFERRABLE INITIALLY DEFERRED"

@@ -163,8 +163,9 @@ package struct AttributeColumns: Sendable, Hashable {
             guard case .double(let number)? = StoredValue(text: text, as: .double), number.isNaN else { return nil }
             return kind == .double ? .double(number) : .date(Date(timeIntervalSinceReferenceDate: number))
         case (.string, .text(let text)):
-            if case .text(let raw) = other { return .string(raw) }
-            return .string(text)
+            guard case .text(let raw) = other else { return .string(text) }
+            // Queries compare what is in the first column.
+            return CanonicalText.composed(raw).utf8.elementsEqual(text.utf8) ? .string(raw) : nil
         case (.decimal, .text(let text)), (.url, .text(let text)), (.coded, .text(let text)):
             return StoredValue(text: text, as: kind)
         case (.data, .blob(let data)): return .data(data)

@@ -209,8 +209,12 @@ package enum TextSearch {
 
     /// Whether a text contains another, ignoring case, diacritics and width.
     package static func localizedStandardContains(_ text: String, _ part: String) -> Bool {
-        text.range(of: part, options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: .current)
-            != nil
+        let whole = NSString(string: text)
+        let found = whole.range(
+            of: part, options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive],
+            range: NSRange(location: 0, length: whole.length), locale: .current)
+        // Foundation takes U+0000 for what comes after the last character of a text. Making that a range of a string traps.
+        return found.location != NSNotFound && found.location + found.length <= whole.length
     }
 
     /// Compares two strings by one of the kinds of comparison.

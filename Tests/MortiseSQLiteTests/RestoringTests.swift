@@ -1,0 +1,107 @@
+#if SQLite
+import Foundation
+import MortiseCore
+import MortiseSQL
+@testable import MortiseSQLite
+import PackageTestSupport
+import Testing
+
+/// A backup takes the place of its store as a whole, and of no store that somebody has open.
+@Suite struct RestoringTests {
+    private let entities = [entity("Item", [("name", .string), ("size", .int64)])]
+
+    private func backedUp(_ folder: TemporaryFolder) throws -> SQLiteStore {
+        let store = try SQLiteStore.open(folder.path(), entities)
+        try store.insert("Item", ["name": .string("a")])
+        _ = try store.configuration.backUpStore(to: folder.path("backup"))
+        try store.insert("Item", ["name": .string("b")])
+        return store
+    }
+
+    /// Records went away under a store that was open, and what it saved then failed.
+    @Test func aStoreThatIsOpenIsNotReplaced() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        #expect(throws: SQLiteError(folder.path(), .inUse)) {
+            try store.configuration.restoreStore(from: folder.path("backup"), replacing: true) {}
+        }
+        #expect(try store.values("Item", "name").map(\.description) == ["\"a\"", "\"b\""])
+        try store.close()
+        _ = try store.configuration.restoreStore(from: folder.path("backup"), replacing: true) {
+            #expect(throws: SQLiteError(folder.path(), .inUse)) { try SQLiteStore.open(folder.path(), entities) }
+        }
+        let restored = try SQLiteStore.open(folder.path(), entities)
+        #expect(try restored.values("Item", "name").map(\.description) == ["\"a\""])
+    }
+
+    @Test func aBackupWithAProblemIsRefused() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        try store.close()
+        let backup = try SQLiteConnection(folder.path("backup"), .readWrite, busyTimeout: .zero)
+        try backup.run("UPDATE Item SET size = 'text'")
+        backup.close()
+        let error = #expect(throws: RestoreError.self) {
+            try store.configuration.restoreStore(from: folder.path("backup"), replacing: true) {}
+        }
+        guard case .damagedBackup(_, let reason)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("size of Item/1"))
+        let kept = try SQLiteStore.open(folder.path(), entities)
+        #expect(try kept.values("Item", "name").map(\.description) == ["\"a\"", "\"b\""])
+    }
+
+    @Test func theStoreIsNoBackupOfItself() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        try store.close()
+        #expect(symlink(folder.path(), folder.path("link")) == 0)
+        #expect(throws: RestoreError.backupIsStore(path: folder.path("link"))) {
+            try store.configuration.restoreStore(from: folder.path("link"), replacing: true) {}
+        }
+    }
+
+    /// Reading a backup made files beside it, which is impossible where nothing can be written.
+    @Test func aBackupIsOneFile() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        try store.close()
+        let restored = SQLiteConfiguration(path: folder.path("restored"))
+        _ = try restored.restoreStore(from: folder.path("backup"), replacing: false) {}
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path(percentEncoded: false))
+        #expect(names.filter { $0.hasPrefix("backup") } == ["backup"])
+        #expect(names.filter { $0.hasPrefix("restored") } == ["restored"])
+        let opened = try SQLiteStore.open(folder.path("restored"), entities)
+        #expect(try opened.values("Item", "name").map(\.description) == ["\"a\""])
+        #expect(try opened.insert("Item", ["name": .string("c")]).count == 1)
+    }
+
+    @Test func aBackupWithPagesOfAnotherSizeTakesTheStoresPlace() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        try store.close()
+        let other = try SQLiteConnection(folder.path(), .readWrite, busyTimeout: .zero)
+        for text in ["journal_mode = DELETE", "page_size = 16384"] { try other.run("PRAGMA \(text)") }
+        try other.run("VACUUM")
+        try other.run("PRAGMA journal_mode = WAL")
+        other.close()
+        _ = try store.configuration.restoreStore(from: folder.path("backup"), replacing: true) {}
+        let restored = try SQLiteStore.open(folder.path(), entities)
+        #expect(try restored.values("Item", "name").map(\.description) == ["\"a\""])
+    }
+
+    /// A crash in the middle left half of a store where there had been none.
+    @Test func aStoreThatIsMissingIsThereWhole() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        try store.close()
+        let path = folder.path("restored")
+        _ = try SQLiteConfiguration(path: path).restoreStore(from: folder.path("backup"), replacing: false) {
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+}
+#endif

@@ -81,11 +81,10 @@ final class PastSession: StoreSession {
         let asked = unchanged(query)
         let answer = try present.answer(asked) { try admit(plan(query, over: $0)) }
         guard let answer else { return nil }
-        var made = plan(query, over: answer.plan)
         var found = answer.found
         add(to: &found, query)
-        made.note(found.report)
-        return (found, made)
+        // What the store did is in its own plan.
+        return (found, plan(query, over: answer.plan))
     }
 
     /// Takes out of an answer what has changed since, and adds the records as they were.

@@ -80,6 +80,30 @@ import Testing
         #expect(shows([]))
     }
 
+    /// Bug: unsaved models kept the place that a related record gave them after others had deleted it.
+    @Test func unsavedModelsOfARecordThatOthersDeleteAreTestedAgain() throws {
+        let container = try container()
+        let (context, other) = (ModelContext(container), ModelContext(container))
+        let skippers = ["a", "b", "c"].map { Skipper($0) }
+        for skipper in skippers { context.insert(skipper) }
+        try context.save()
+        for (place, name) in ["x", "y", "z", "u", "v", "w"].enumerated() {
+            let yacht = Yacht(name)
+            context.insert(yacht)
+            yacht.skipper = skippers[place % 3]
+        }
+        let order = [SortDescriptor(\Yacht.skipper?.name), SortDescriptor(\.name)]
+        let observer = try ResultsObserver<Yacht, Never>(sortBy: order, modelContext: context)
+        #expect(observer.results.map(\.name) == ["u", "x", "v", "y", "w", "z"])
+        for skipper in try other.fetch(FetchDescriptor<Skipper>(predicate: #Predicate { $0.name == "c" })) {
+            other.delete(skipper)
+        }
+        try other.save()
+        let fetched = try context.fetch(FetchDescriptor<Yacht>(sortBy: order)).map(\.name)
+        #expect(fetched.prefix(2) == ["w", "z"])
+        #expect(observer.results.map(\.name) == fetched)
+    }
+
     /// Bug: a record that an undo had brought back under its old identifier was not found by queries that go through a
     /// relationship to it, nor by `registeredModel(for:)`, until it was saved.
     @Test func whatHasComeBackUnderItsOldIdentifierIsFound() throws {

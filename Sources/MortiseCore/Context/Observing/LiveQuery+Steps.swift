@@ -62,6 +62,9 @@ extension LiveQuery {
                     identifier: touch.identifier, old: handle, record: reader.record(touch.identifier),
                     isTested: isTested, isTold: tells(touch), properties: properties(of: touch)))
         }
+        if includesUnsaved, seeds.contains(where: { $0.isOfOthers && reader.record($0.identifier) == nil }) {
+            seeds += unsavedTouches()
+        }
         if !seeds.isEmpty {
             guard let reached = reads.reached(from: seeds, in: batch, reader, atMost: limit) else { return nil }
             for identifier in reached.subtracting(known).sorted() {
@@ -80,6 +83,18 @@ extension LiveQuery {
             }
         }
         return items
+    }
+
+    /// The unsaved models of all entities that are read. Nothing leads to them from a record that others have deleted.
+    private func unsavedTouches() -> [LiveTouch] {
+        guard let tracker = state.tracker else { return [] }
+        return [tracker.inserted, tracker.changed].flatMap { models in
+            models.compactMap { model in
+                let entity = model._table?.layout.entityName ?? ""
+                return reads.entities.contains(entity)
+                    ? LiveTouch(identifier: model.persistentModelID, entity: entity) : nil
+            }
+        }
     }
 
     /// Takes in rows that may have changed.

@@ -98,10 +98,17 @@ import Testing
         let store = try backedUp(folder)
         try store.close()
         let path = folder.path("restored")
+        func new() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path(percentEncoded: false))
+                .filter { $0.hasPrefix("restored.") && $0.hasSuffix(".new") }
+        }
         _ = try SQLiteConfiguration(path: path).restoreStore(from: folder.path("backup"), replacing: false) {
             #expect(!FileManager.default.fileExists(atPath: path))
+            let copies = try new()
+            #expect(copies.count == 1)
         }
         #expect(FileManager.default.fileExists(atPath: path))
+        #expect(try new().isEmpty)
     }
 }
 #endif

@@ -97,6 +97,14 @@ struct PostgreSQLOpening {
                 store: configuration.name, from: stored.version, to: schema.version, stage: target)
         }
         if stored == schema, metadata.schemaNumber > 0 { return }
+        var lost: [SchemaLoss.Entity] = []
+        for (name, count) in TableMapping(stored, metadata.catalog, .postgreSQL).missing(in: schema) {
+            let records = try connection.run(count).rows.first?.integer(0) ?? 0
+            lost.append(.init(name: name, records: Int(clamping: records)))
+        }
+        try SchemaLoss(
+            stored: stored.version, opened: schema.version, entities: lost.filter { $0.records > 0 }, properties: []
+        ).check(dropping: configuration.dropping, store: configuration.name)
         let steps = try Self.steps(metadata, schema, configuration)
         metadata.catalog = steps.catalog
         metadata.schema = schema

@@ -126,6 +126,13 @@ struct SQLiteOpening {
                 store: configuration.name, from: stored.version, to: schema.version, stage: target)
         }
         if stored == schema, metadata.schemaNumber > 0 { return }
+        var lost: [SchemaLoss.Entity] = []
+        for (name, count) in TableMapping(stored, metadata.catalog).missing(in: schema) {
+            try connection.run(count) { lost.append(.init(name: name, records: Int(clamping: $0.integer(0)))) }
+        }
+        try SchemaLoss(
+            stored: stored.version, opened: schema.version, entities: lost.filter { $0.records > 0 }, properties: []
+        ).check(dropping: configuration.dropping, store: configuration.name)
         try bring(connection, &metadata, to: schema, configuration)
     }
 

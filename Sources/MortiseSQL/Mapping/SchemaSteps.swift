@@ -62,14 +62,13 @@ package struct SchemaSteps: Sendable {
     private mutating func rename(_ new: StoredSchema, _ origins: [String: String]) throws(SchemaMisfit) {
         var names: [String: String] = [:]
         for (entity, origin) in origins where entity != origin { names[origin] = entity }
-        if names.isEmpty { return }
         let taken = Set(new.entities.map(\.name))
         for place in catalog.entities.indices {
             let name = catalog.entities[place].name
             if let renamed = names[name] {
                 catalog.entities[place].name = renamed
-            } else if taken.contains(name), origins[name] == nil {
-                // Another entity has taken the name.
+            } else if taken.contains(name), origins[name] != name {
+                // Another entity has taken the name: one that had another, or one of a later version, which has no records yet.
                 catalog.entities[place].name = "\(name) (\(catalog.entities[place].number))"
             }
         }
@@ -131,11 +130,11 @@ package struct SchemaSteps: Sendable {
             if names.values.contains(slot.slot.name), taken.contains(slot.slot.name) { retire(slot.number) }
         }
         for slot in layout.slots where slot.declaringEntity == entity.name {
-            // A property comes back that an earlier schema had; if it is another one, it gets a place of its own.
+            // The name of a property that an earlier schema had is that of another one now, which gets a place of its own.
             let known = catalog.properties.first {
                 $0.entity == before.number && $0.name == slot.name && names[$0.number] == nil
             }
-            if let known, known.form != TableCatalog.form(of: slot) || slot.role != .attribute { retire(known.number) }
+            if let known { retire(known.number) }
         }
     }
 

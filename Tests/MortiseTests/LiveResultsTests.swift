@@ -5,20 +5,20 @@ import Testing
 
 @testable import MortiseCore
 
-@Model private final class Skipper {
-    #Unique<Skipper>([\.name])
+@Model private final class LiveSkipper {
+    #Unique<LiveSkipper>([\.name])
     var name: String
     var rank: Int = 0
-    @Relationship(deleteRule: .cascade, inverse: \Yacht.skipper) var yachts: [Yacht] = []
+    @Relationship(deleteRule: .cascade, inverse: \LiveYacht.skipper) var yachts: [LiveYacht] = []
     init(_ name: String, rank: Int = 0) {
         self.name = name
         self.rank = rank
     }
 }
 
-@Model private final class Yacht {
+@Model private final class LiveYacht {
     var name: String
-    var skipper: Skipper?
+    var skipper: LiveSkipper?
     init(_ name: String) { self.name = name }
 
     /// Code, so that its results are fetched again after each change.
@@ -33,7 +33,7 @@ import Testing
     init() throws { folder = try Folder() }
 
     private func container(_ store: Store = .memory) throws -> ModelContainer {
-        let schema = Schema([Skipper.self, Yacht.self])
+        let schema = Schema([LiveSkipper.self, LiveYacht.self])
         switch store {
         case .memory: return try ModelContainer(for: schema, configurations: [InMemoryConfiguration()])
         case .csv:
@@ -43,8 +43,8 @@ import Testing
         }
     }
 
-    private func yachts(_ context: ModelContext, _ filter: Predicate<Yacht>? = nil) throws -> ResultsObserver<
-        Yacht, Never
+    private func yachts(_ context: ModelContext, _ filter: Predicate<LiveYacht>? = nil) throws -> ResultsObserver<
+        LiveYacht, Never
     > {
         try ResultsObserver(filterBy: filter, sortBy: [SortDescriptor(\.name)], modelContext: context)
     }
@@ -58,7 +58,7 @@ import Testing
             context.processPendingChanges()
             return observer.results.map(\.name) == names
         }
-        let yacht = Yacht("a")
+        let yacht = LiveYacht("a")
         context.withUndoGroup { context.insert(yacht) }
         #expect(shows(["a"]))
         try context.undo()
@@ -84,22 +84,22 @@ import Testing
     @Test func unsavedModelsOfARecordThatOthersDeleteAreTestedAgain() throws {
         let container = try container()
         let (context, other) = (ModelContext(container), ModelContext(container))
-        let skippers = ["a", "b", "c"].map { Skipper($0) }
+        let skippers = ["a", "b", "c"].map { LiveSkipper($0) }
         for skipper in skippers { context.insert(skipper) }
         try context.save()
         for (place, name) in ["x", "y", "z", "u", "v", "w"].enumerated() {
-            let yacht = Yacht(name)
+            let yacht = LiveYacht(name)
             context.insert(yacht)
             yacht.skipper = skippers[place % 3]
         }
-        let order = [SortDescriptor(\Yacht.skipper?.name), SortDescriptor(\.name)]
-        let observer = try ResultsObserver<Yacht, Never>(sortBy: order, modelContext: context)
+        let order = [SortDescriptor(\LiveYacht.skipper?.name), SortDescriptor(\.name)]
+        let observer = try ResultsObserver<LiveYacht, Never>(sortBy: order, modelContext: context)
         #expect(observer.results.map(\.name) == ["u", "x", "v", "y", "w", "z"])
-        for skipper in try other.fetch(FetchDescriptor<Skipper>(predicate: #Predicate { $0.name == "c" })) {
+        for skipper in try other.fetch(FetchDescriptor<LiveSkipper>(predicate: #Predicate { $0.name == "c" })) {
             other.delete(skipper)
         }
         try other.save()
-        let fetched = try context.fetch(FetchDescriptor<Yacht>(sortBy: order)).map(\.name)
+        let fetched = try context.fetch(FetchDescriptor<LiveYacht>(sortBy: order)).map(\.name)
         #expect(fetched.prefix(2) == ["w", "z"])
         #expect(observer.results.map(\.name) == fetched)
     }
@@ -109,7 +109,7 @@ import Testing
     @Test func whatHasComeBackUnderItsOldIdentifierIsFound() throws {
         let context = ModelContext(try container())
         context.undoPolicy.recordsWithoutManager = true
-        let (skipper, yacht) = (Skipper("s"), Yacht("a"))
+        let (skipper, yacht) = (LiveSkipper("s"), LiveYacht("a"))
         skipper.yachts = [yacht]
         context.insert(skipper)
         try context.save()
@@ -118,9 +118,9 @@ import Testing
         try context.save()
         try context.undo()
         #expect(skipper.persistentModelID == identifier && yacht.skipper === skipper)
-        let found = FetchDescriptor<Yacht>(predicate: #Predicate { $0.skipper?.name == "s" })
+        let found = FetchDescriptor<LiveYacht>(predicate: #Predicate { $0.skipper?.name == "s" })
         #expect(try context.fetch(found).count == 1)
-        #expect(context.registeredModel(for: identifier) as Skipper? === skipper)
+        #expect(context.registeredModel(for: identifier) as LiveSkipper? === skipper)
         let observer = try yachts(context, found.predicate)
         skipper.name = "t"
         context.processPendingChanges()
@@ -130,13 +130,14 @@ import Testing
     /// Bug: the survivor of an upsert was taken for the new model, and so neither tested again nor told.
     @Test(arguments: Store.allCases) func theSurvivorOfAnUpsertIsLookedAtAgain(_ store: Store) throws {
         let context = ModelContext(try container(store))
-        context.insert(Skipper("s"))
+        context.insert(LiveSkipper("s"))
         try context.save()
-        let observer = try ResultsObserver<Skipper, Never>(filterBy: #Predicate { $0.rank == 1 }, modelContext: context)
-        let all = try ResultsObserver<Skipper, Never>(modelContext: context)
+        let observer = try ResultsObserver<LiveSkipper, Never>(
+            filterBy: #Predicate { $0.rank == 1 }, modelContext: context)
+        let all = try ResultsObserver<LiveSkipper, Never>(modelContext: context)
         var told: [ResultsChange] = []
         all.onChange = { told.append($0) }
-        context.insert(Skipper("s", rank: 1))
+        context.insert(LiveSkipper("s", rank: 1))
         context.processPendingChanges()
         #expect(all.results.count == 2)
         try context.save()
@@ -148,15 +149,15 @@ import Testing
     /// Bug: the sections of results that are fetched again had unsaved titles, though unsaved changes did not count.
     @Test func unsavedTitlesMakeNoSectionsWhereUnsavedChangesDoNotCount() throws {
         let context = ModelContext(try container())
-        let yacht = Yacht("a")
+        let yacht = LiveYacht("a")
         context.insert(yacht)
         try context.save()
-        var descriptor = FetchDescriptor<Yacht>(sortBy: [SortDescriptor(\.length)])
+        var descriptor = FetchDescriptor<LiveYacht>(sortBy: [SortDescriptor(\.length)])
         descriptor.includePendingChanges = false
         let observer = try ResultsObserver(fetchDescriptor: descriptor, sectionBy: \.name, modelContext: context)
         #expect(!observer.explanation.isIncremental)
         yacht.name = "b"
-        context.insert(Yacht("c"))
+        context.insert(LiveYacht("c"))
         context.processPendingChanges()
         #expect(observer.sections?.map(\.title) == ["a"])
         try context.save()
@@ -168,7 +169,7 @@ import Testing
         let container = try container(store)
         let (context, other) = (ModelContext(container), ModelContext(container))
         let observer = try yachts(context)
-        other.insert(Yacht("a"))
+        other.insert(LiveYacht("a"))
         try other.save()
         try context.refresh()
         #expect(observer.results.map(\.name) == ["a"])
@@ -179,12 +180,12 @@ import Testing
     func whatIsObservedOfRelatedModelsIsTold(_ store: Store) async throws {
         let container = try container(store)
         let context = ModelContext(container)
-        let (skipper, yacht) = (Skipper("s"), Yacht("a"))
+        let (skipper, yacht) = (LiveSkipper("s"), LiveYacht("a"))
         yacht.skipper = skipper
         context.insert(yacht)
-        context.insert(Yacht("b"))
+        context.insert(LiveYacht("b"))
         try context.save()
-        let all = FetchDescriptor<Yacht>(sortBy: [SortDescriptor(\.name)])
+        let all = FetchDescriptor<LiveYacht>(sortBy: [SortDescriptor(\.name)])
         var changes = context.changes(of: all, observing: [\.skipper?.name]).makeAsyncIterator()
         #expect(try await changes.next(isolation: #isolation)?.newCount == 2)
         skipper.name = "t"
@@ -198,9 +199,9 @@ import Testing
         let container = try container()
         let waiting = Task {
             let context = ModelContext(container)
-            context.insert(Yacht("a"))
+            context.insert(LiveYacht("a"))
             try context.save()
-            var changes = context.changes(of: FetchDescriptor<Yacht>()).makeAsyncIterator()
+            var changes = context.changes(of: FetchDescriptor<LiveYacht>()).makeAsyncIterator()
             var count = 0
             while let change = try await changes.next(isolation: #isolation) {
                 count += change.newCount
@@ -215,10 +216,10 @@ import Testing
     /// Bug: unsaved models of which the last observer was not told before it went were there for as long as the context.
     @Test func whatTheLastObserverWasNotToldIsLetGo() throws {
         let context = ModelContext(try container())
-        weak var yacht: Yacht?
+        weak var yacht: LiveYacht?
         do {
             let observer = try yachts(context)
-            let new = Yacht("a")
+            let new = LiveYacht("a")
             yacht = new
             context.insert(new)
             #expect(observer.results.isEmpty)
@@ -230,11 +231,11 @@ import Testing
     /// Bug: a row that was changed where the query does not look was not tested again for what changed with it in related records.
     @Test func aRowIsTestedForRelatedRecordsThoughItHasChangedItself() throws {
         let context = ModelContext(try container())
-        let (skipper, yacht) = (Skipper("s"), Yacht("a"))
+        let (skipper, yacht) = (LiveSkipper("s"), LiveYacht("a"))
         yacht.skipper = skipper
         context.insert(yacht)
         try context.save()
-        let observer = try ResultsObserver<Yacht, Never>(
+        let observer = try ResultsObserver<LiveYacht, Never>(
             filterBy: #Predicate { $0.skipper?.name == "s" }, modelContext: context)
         yacht.name = "b"
         skipper.name = "t"

@@ -24,7 +24,7 @@ import PackageTestSupport
 
 enum Hue: String, Codable { case red, green }
 
-struct Spot: Codable, Hashable {
+struct Whereabouts: Codable, Hashable {
     var x: Int
     var y: [String]
 }
@@ -32,9 +32,9 @@ struct Spot: Codable, Hashable {
 @Model final class Keepsake {
     @Attribute(.preserveValueOnDeletion) var hue: Hue
     @Attribute(.preserveValueOnDeletion) var parts: [String]
-    @Attribute(.preserveValueOnDeletion) var spot: Spot?
+    @Attribute(.preserveValueOnDeletion) var spot: Whereabouts?
 
-    init(_ hue: Hue, parts: [String], spot: Spot?) {
+    init(_ hue: Hue, parts: [String], spot: Whereabouts?) {
         self.hue = hue
         self.parts = parts
         self.spot = spot

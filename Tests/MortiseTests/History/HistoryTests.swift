@@ -36,7 +36,7 @@ import Testing
         let container = try ModelContainer(
             for: Schema([Keepsake.self]), configurations: [store.configuration(folder)])
         let context = ModelContext(container)
-        let spot = Spot(x: 3, y: ["a", "b"])
+        let spot = Whereabouts(x: 3, y: ["a", "b"])
         let keepsake = Keepsake(.green, parts: ["p", "q"], spot: spot)
         context.insert(keepsake)
         try context.save()
@@ -50,7 +50,7 @@ import Testing
         }
         #expect(found.tombstone[\.hue] as? Hue == .green)
         #expect(found.tombstone[\.parts] as? [String] == ["p", "q"])
-        #expect(found.tombstone[\.spot] as? Spot == spot)
+        #expect(found.tombstone[\.spot] as? Whereabouts == spot)
         #expect(Array(found.tombstone).count == 3)
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// Where the transactions of a log are, found out when somebody asks and kept in memory: of what was found out before, nothing is
 /// read again.
 final class LogHistory: Sendable {
-    /// One for so many frames.
+    /// One place is noted for each run of this many frames.
     static let step: UInt64 = 256
 
     private let path: String

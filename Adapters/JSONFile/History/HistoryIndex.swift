@@ -14,7 +14,7 @@ struct HistoryIndex {
         let schemas: Int
     }
 
-    /// One for so many bytes.
+    /// One place is noted for each stretch of this many bytes.
     static let step: Int64 = 64 << 10
 
     /// Nil as long as the file is to be made.

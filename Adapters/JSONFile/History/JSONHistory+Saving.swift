@@ -36,7 +36,7 @@ extension JSONHistory {
     /// How many saves were noted that no replacement of the file has written yet.
     var noted: Int { lock.withLock { staged.count } }
 
-    /// Forgets what a failed save has noted, after so many others.
+    /// Forgets what a failed save has noted. `count` is how many were noted before it.
     func abandon(after count: Int = 0) {
         lock.withLock {
             staged.removeLast(max(0, staged.count - count))

@@ -1,5 +1,5 @@
 extension ModelContext {
-    /// Takes a past transaction back, whoever saved it: as unsaved changes of this context, which its next save stores under this context's
+    /// Takes back a past transaction of any context or process: as unsaved changes of this context, which its next save stores under this context's
     /// author.
     ///
     ///     try context.revert(token)

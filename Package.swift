@@ -228,19 +228,20 @@ let package = Package(
             dependencies: [
                 "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseTestSupport", "PackageTestSupport",
             ]),
-        // Its folder Expansion is a link to that of MortiseMacros, whose sources it compiles itself: a dependency on a macro
-        // would build the whole test bundle for the host, and a library for both would build swift-syntax twice for all.
-        .testTarget(
-            name: "MortiseMacrosTests",
+        // A macro by its type only: it is a program that tests ask about source text, and what needs swift-syntax outside of
+        // macros would have it compiled a second time. Its folder Expansion is a link to that of MortiseMacros.
+        .macro(
+            name: "SourceTools",
             dependencies: [
                 .product(name: "SwiftDiagnostics", package: "swift-syntax"),
                 .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftParserDiagnostics", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
-            ]),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+            ], path: "Tests/SourceTools"),
+        .testTarget(name: "MortiseMacrosTests", dependencies: ["PackageTestSupport"]),
         // The package that `mortise new-adapter Shelf` writes.
         .target(name: "Shelf", dependencies: ["MortiseCore"], path: "Tests/NewAdapter/Sources/Shelf"),
         .executableTarget(
@@ -346,8 +347,7 @@ let package = Package(
             name: "ReadmeTests",
             dependencies: [
                 "ReadmeQuickStart", "ReadmeSwiftData", "ReadmeCustomStore", "GuideGettingStarted", "Mortise",
-                .product(name: "SwiftParser", package: "swift-syntax"),
-                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                "PackageTestSupport",
             ], exclude: ["QuickStart", "SwiftData", "CustomStore", "GettingStarted", "Manifest"]),
         .testTarget(
             name: "MortiseTests",

@@ -16,6 +16,11 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Mortise", targets: ["Mortise"]),
+        // For an app that leaves stores out: models and contexts, and the stores one by one.
+        .library(name: "MortiseModels", targets: ["MortiseModels"]),
+        .library(name: "MortiseInMemory", targets: ["MortiseInMemory"]),
+        .library(name: "MortiseJSONFile", targets: ["MortiseJSONFile"]),
+        .library(name: "MortiseAppendLog", targets: ["MortiseAppendLog"]),
         .library(name: "MortiseCore", targets: ["MortiseCore"]),
         .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
         .library(name: "MortiseSQLite", targets: ["MortiseSQLite"]),
@@ -129,10 +134,11 @@ let package = Package(
                 "MortiseCore", "MortiseSQL",
                 .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ], path: "Adapters/PostgreSQL", exclude: ["MAPPING.md"]),
+        .target(name: "MortiseModels", dependencies: ["MortiseCore", "MortiseMacros"]),
         .target(
             name: "Mortise",
             dependencies: [
-                "MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile",
+                "MortiseCore", "MortiseEngine", "MortiseModels", "MortiseInMemory", "MortiseJSONFile",
                 "MortiseAppendLog", sqlite, postgreSQL,
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -379,7 +379,7 @@ let package = Package(
             name: "SamplesTests",
             dependencies: [
                 "FileCatalogSample", "InventorySample", "InventorySampleServer", "JourneysSample", "Mortise",
-                "MortiseProgram", "MusicLibrarySample", "TripsSample",
+                "MortiseProgram", "MusicLibrarySample", "PackageTestSupport", "TripsSample",
             ]),
         .testTarget(
             name: "MortiseServiceTests",

@@ -66,6 +66,27 @@ import Testing
         #expect(container == nil)
     }
 
+    /// Every option of every store of this build is in the table, and each row says which stores have it.
+    @Test(arguments: StoreRegistry.standard.knownSchemes.map(\.name)) func theTableHasTheOptions(of scheme: String)
+        throws
+    {
+        var listed: Set<String> = []
+        for row in try Document.guide("ChoosingAStore").text.split(separator: "\n") where row.hasPrefix("| `") {
+            let cells = row.split(separator: "|")
+            guard cells.count == 3, cells[1].contains("`\(scheme):`") else { continue }
+            listed.formUnion(cells[0].matches(of: #/`(\w+)=/#).map { String($0.1) })
+        }
+        let known = StoreRegistry.standard.knownSchemes.first { $0.name == scheme }?.options.map(\.name)
+        #expect(listed == Set(known ?? []))
+    }
+
+    @Test func theTableOfPromisesHasEveryStore() throws {
+        let rows = try Document.guide("ChoosingAStore").text.split(separator: "\n")
+        let head = try #require(rows.first { $0.hasPrefix("| | `memory:`") })
+        for scheme in StoreRegistry.standard.knownSchemes { #expect(head.contains("| `\(scheme.name):` |")) }
+        #expect(try Document.readme.text.contains("| `sqlite:PATH` |"))
+    }
+
     @Test func aStoreSaysWhatItCanDo() throws {
         try GuideModels.inFolder { folder in
             let container = try ModelContainer(for: Trip.self, store: "log:\(folder)/trips.log")

@@ -348,6 +348,7 @@ let package = Package(
             name: "ReadmeTests",
             dependencies: [
                 "ReadmeQuickStart", "ReadmeSwiftData", "ReadmeCustomStore", "GuideGettingStarted", "Mortise",
+                "MortiseMetrics",
                 .product(name: "SwiftParser", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
             ], exclude: ["QuickStart", "SwiftData", "CustomStore", "GettingStarted", "Manifest"]),

@@ -14,6 +14,28 @@ import Testing
         init(_ code: String) { self.code = code }
     }
 
+    @Model final class Photo {
+        var title: String
+        @Attribute(.externalStorage) var content: Data
+        init(_ title: String, content: Data) { (self.title, self.content) = (title, content) }
+    }
+
+    @Test(arguments: ["json", "log"]) func largeValuesLieBesideTheFile(kind: String) throws {
+        try GuideModels.inFolder { folder in
+            let container = try ModelContainer(for: Photo.self, store: "\(kind):\(folder)/photos.\(kind)")
+            let context = ModelContext(container)
+            let content = Data(repeating: 7, count: 4_096)
+            context.insert(Photo("Porto", content: content))
+            context.insert(Photo("a thumbnail", content: content.dropLast()))
+            try context.save()
+            let files = try FileManager.default.subpathsOfDirectory(atPath: folder)
+            #expect(files.count { $0.contains(".external/") && !$0.hasSuffix("/store") } == 1, "\(files)")
+            let reader = ModelContext(container)
+            let photo = try #require(try reader.first(Photo.self, where: \.title, is: "Porto"))
+            #expect(try reader.resolve(photo, \.content) == content)
+        }
+    }
+
     @Test func aURLSaysWhereModelsAreKept() throws {
         try GuideModels.inFolder { folder in
             let url = "log:\(folder)/trips.log?durability=batched&interval=20ms"

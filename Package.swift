@@ -16,6 +16,11 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Mortise", targets: ["Mortise"]),
+        // For an app that leaves stores out: models and contexts, and the stores one by one.
+        .library(name: "MortiseModels", targets: ["MortiseModels"]),
+        .library(name: "MortiseInMemory", targets: ["MortiseInMemory"]),
+        .library(name: "MortiseJSONFile", targets: ["MortiseJSONFile"]),
+        .library(name: "MortiseAppendLog", targets: ["MortiseAppendLog"]),
         .library(name: "MortiseCore", targets: ["MortiseCore"]),
         .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
         .library(name: "MortiseSQLite", targets: ["MortiseSQLite"]),
@@ -129,10 +134,11 @@ let package = Package(
                 "MortiseCore", "MortiseSQL",
                 .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ], path: "Adapters/PostgreSQL", exclude: ["MAPPING.md"]),
+        .target(name: "MortiseModels", dependencies: ["MortiseCore", "MortiseMacros"]),
         .target(
             name: "Mortise",
             dependencies: [
-                "MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile",
+                "MortiseCore", "MortiseEngine", "MortiseModels", "MortiseInMemory", "MortiseJSONFile",
                 "MortiseAppendLog", sqlite, postgreSQL,
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -230,19 +236,20 @@ let package = Package(
             dependencies: [
                 "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseTestSupport", "PackageTestSupport",
             ]),
-        // Its folder Expansion is a link to that of MortiseMacros, whose sources it compiles itself: a dependency on a macro
-        // would build the whole test bundle for the host, and a library for both would build swift-syntax twice for all.
-        .testTarget(
-            name: "MortiseMacrosTests",
+        // A macro by its type only: it is a program that tests ask about source text, and what needs swift-syntax outside of
+        // macros would have it compiled a second time. Its folder Expansion is a link to that of MortiseMacros.
+        .macro(
+            name: "SourceTools",
             dependencies: [
                 .product(name: "SwiftDiagnostics", package: "swift-syntax"),
                 .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftParserDiagnostics", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
-            ]),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+            ], path: "Tests/SourceTools"),
+        .testTarget(name: "MortiseMacrosTests", dependencies: ["PackageTestSupport"]),
         // The package that `mortise new-adapter Shelf` writes.
         .target(name: "Shelf", dependencies: ["MortiseCore"], path: "Tests/NewAdapter/Sources/Shelf"),
         .executableTarget(
@@ -348,9 +355,7 @@ let package = Package(
             name: "ReadmeTests",
             dependencies: [
                 "ReadmeQuickStart", "ReadmeSwiftData", "ReadmeCustomStore", "GuideGettingStarted", "Mortise",
-                "MortiseMetrics",
-                .product(name: "SwiftParser", package: "swift-syntax"),
-                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                "MortiseMetrics", "PackageTestSupport",
             ], exclude: ["QuickStart", "SwiftData", "CustomStore", "GettingStarted", "Manifest"]),
         .testTarget(
             name: "MortiseTests",

@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # What a module's clients see of other modules belongs to its pages.
 MODULES = {
-    "Mortise": ["MortiseCore", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog"],
+    "Mortise": ["MortiseModels", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog"],
     "MortiseConformance": [],
     "MortiseCommands": [],
 }

@@ -176,13 +176,15 @@ let package = Package(
         .executableTarget(
             name: "FileCatalogSample",
             dependencies: ["Mortise", "MortiseConfiguration", "MissingTrait", argumentParser],
-            path: "Samples/FileCatalog"),
+            path: "Samples/FileCatalog", exclude: ["README.md"]),
         .executableTarget(
             name: "MusicLibrarySample",
             dependencies: ["Mortise", "MortiseConfiguration", "MissingTrait", argumentParser],
             path: "Samples/MusicLibrary", exclude: ["Chinook", "README.md"]),
-        .executableTarget(name: "TripsSample", dependencies: ["Mortise"], path: "Samples/Trips"),
-        .executableTarget(name: "JourneysSample", dependencies: ["Mortise"], path: "Samples/Journeys"),
+        .executableTarget(
+            name: "TripsSample", dependencies: ["Mortise"], path: "Samples/Trips", exclude: ["README.md"]),
+        .executableTarget(
+            name: "JourneysSample", dependencies: ["Mortise"], path: "Samples/Journeys", exclude: ["README.md"]),
         .target(
             name: "InventorySample", dependencies: ["Mortise", .product(name: "Logging", package: "swift-log")],
             path: "Samples/Inventory/Domain"),
@@ -211,7 +213,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["RemoteStore"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["RemoteStore"])),
                 .product(name: "Logging", package: "swift-log"),
-            ], path: "Samples/RemoteStore"),
+            ], path: "Samples/RemoteStore", exclude: ["README.md"]),
         .target(
             name: "SQLiteStore",
             dependencies: ["MortiseCore", .target(name: "CSQLite", condition: .when(traits: ["SQLiteStore"]))],
@@ -353,7 +355,7 @@ let package = Package(
             name: "ReadmeTests",
             dependencies: [
                 "ReadmeQuickStart", "ReadmeSwiftData", "ReadmeCustomStore", "GuideGettingStarted", "Mortise",
-                "PackageTestSupport",
+                "MortiseMetrics", "PackageTestSupport",
             ], exclude: ["QuickStart", "SwiftData", "CustomStore", "GettingStarted", "Manifest"]),
         .testTarget(
             name: "MortiseTests",
@@ -385,7 +387,7 @@ let package = Package(
             name: "SamplesTests",
             dependencies: [
                 "FileCatalogSample", "InventorySample", "InventorySampleServer", "JourneysSample", "Mortise",
-                "MortiseProgram", "MusicLibrarySample", "TripsSample",
+                "MortiseProgram", "MusicLibrarySample", "PackageTestSupport", "TripsSample",
             ]),
         .testTarget(
             name: "MortiseServiceTests",

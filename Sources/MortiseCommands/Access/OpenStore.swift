@@ -100,7 +100,9 @@ final class OpenStore {
     }
 
     func reader(of version: any StoreVersion) -> RecordReader {
-        RecordReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
+        version is AnswerVersion
+            ? AnswerReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
+            : RecordReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
     }
 
     /// Saves inserted and updated records.

@@ -91,10 +91,10 @@ final class AnswerRecords: @unchecked Sendable {
         return table.records[row]
     }
 
-    /// The version of a record; 0 if the store does not number them, or the record was not read.
-    func recordVersion(of identifier: PersistentIdentifier) -> UInt64 {
-        guard let table = tables[identifier.entityName] else { return 0 }
-        return table.rows[identifier].map { table.records[$0].recordVersion } ?? 0
+    /// A record that has been read.
+    func snapshot(of identifier: PersistentIdentifier) -> DefaultSnapshot? {
+        guard let table = tables[identifier.entityName] else { return nil }
+        return table.rows[identifier].map { table.records[$0] }
     }
 
     /// - Throws: the first error of a read.

@@ -70,8 +70,8 @@ final class AnswerVersion: StoreVersion, @unchecked Sendable {
 
     func check() throws { try records.check() }
 
-    /// The version of a record; 0 if the store does not number them, or the record was not read.
-    func recordVersion(of identifier: PersistentIdentifier) -> UInt64 { records.recordVersion(of: identifier) }
+    /// A record that has been read, with the version that the store gave it.
+    func snapshot(of identifier: PersistentIdentifier) -> DefaultSnapshot? { records.snapshot(of: identifier) }
 
     /// Ends the store's state. What has not been read yet cannot be relied on afterwards.
     func endState() { scope.end() }

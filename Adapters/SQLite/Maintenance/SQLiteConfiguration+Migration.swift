@@ -21,6 +21,19 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
         return copy
     }
 
+    /// Begins a transaction in the file, which nobody else opens for writing until it ends. Code of a plan gets a copy of the records.
+    /// - Throws: `SQLiteError`, `.inUse` if somebody has the store open; `MigrationError`.
+    public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
+        try SQLiteMigration(of: self, request)
+    }
+
+    /// Reads the file beside the store that says so.
+    public func migrationUnderWay() -> MigrationUnderWay? { migrationAdvice.current }
+
+    var migrationAdvice: MigrationAdvice {
+        MigrationAdvice(forStoreAt: OpenPlace.absolute(path), in: POSIXFileSystem())
+    }
+
     /// A store beside this one.
     /// - Throws: `SQLiteError`.
     public func sibling() throws -> SQLiteConfiguration {

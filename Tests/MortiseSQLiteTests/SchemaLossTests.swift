@@ -151,6 +151,34 @@ import Testing
         #expect(try last.records(StoreQuery("Base")).isEmpty)
     }
 
+    /// A reader was refused, since the place of what it does not read had another name.
+    @Test func aReaderNeedNotKnowARelationship() throws {
+        let folder = try TemporaryFolder()
+        let item = StoredEntity(name: "Item", properties: [Self.attribute("name", .string)])
+        let box = StoredEntity(
+            name: "Box",
+            properties: [
+                Self.attribute("name", .string), Self.relationship("first", "Item", isToMany: false),
+                Self.relationship("items", "Item", isToMany: true),
+            ])
+        let store = try SQLiteStore.open(folder.path(), [item, box])
+        let record = try store.insert("Item", ["name": .string("a")])[0]
+        try store.insert(
+            "Box", ["name": .string("b"), "first": .identifier(record), "items": .identifiers([record])],
+            ["name": .string("c")])
+        try store.close()
+        let smaller = StoredEntity(name: "Box", properties: Array(box.properties.prefix(1)))
+        let reader = try SQLiteStore.open(folder.path(), [item, smaller]) { $0 = $0.readOnly() }
+        #expect(
+            reader.schemaLoss?.properties == [
+                .init(entity: "Box", name: "first", values: 1), .init(entity: "Box", name: "items", values: 1),
+            ])
+        #expect(try reader.values("Box", "name") == [.string("b"), .string("c")])
+        #expect(throws: SQLiteError.self) {
+            try SQLiteStore.open(folder.path(), [item, box, entity("New", [])]) { $0 = $0.readOnly() }
+        }
+    }
+
     /// The values stayed in the column of the entity that had the property before.
     @Test func aPropertyThatMovesInTheHierarchyIsRefused() throws {
         let folder = try TemporaryFolder()

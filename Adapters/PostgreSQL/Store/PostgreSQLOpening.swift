@@ -63,16 +63,10 @@ struct PostgreSQLOpening {
         try metadata.schema.checkIsNotNewer(than: schema, store: configuration.name)
         if metadata.schema == schema { return nil }
         let steps = try Self.steps(metadata, schema, configuration)
-        if let name = steps.catalog.properties.first(where: { property in
-            metadata.catalog.properties.first { $0.number == property.number } != property
-        })?.name {
+        if let name = steps.missing(in: metadata.catalog) {
             throw PostgreSQLError(
                 configuration.location,
                 .misfit("The store lacks \(name), or has it otherwise, and is open for reading only"))
-        }
-        if let name = steps.catalog.entities.first(where: { !metadata.catalog.entities.contains($0) })?.name {
-            throw PostgreSQLError(
-                configuration.location, .misfit("The store lacks \(name), and is open for reading only"))
         }
         let loss = try Self.loss(connection, metadata, schema, steps, configuration)
         return loss.isEmpty ? nil : loss
@@ -94,13 +88,7 @@ struct PostgreSQLOpening {
     ) throws {
         let stored = metadata.schema
         try stored.checkIsNotNewer(than: schema, store: configuration.name)
-        for stage in plan?.stages ?? [] where stage.hasCode {
-            let target = stage.target.versionIdentifier
-            if target <= stored.version || schema.version < target { continue }
-            if stored.entities.isEmpty { continue }
-            throw MigrationError.customStage(
-                store: configuration.name, from: stored.version, to: schema.version, stage: target)
-        }
+        try stored.checkStages(of: plan, to: schema, store: configuration.name)
         if stored == schema, metadata.schemaNumber > 0 { return }
         let steps = try Self.steps(metadata, schema, configuration)
         try Self.loss(connection, metadata, schema, steps, configuration).refuse(unlessNamedIn: configuration)

@@ -103,16 +103,10 @@ struct SQLiteOpening {
         try metadata.schema.checkIsNotNewer(than: schema, store: configuration.name)
         if metadata.schema == schema { return nil }
         let change = try StoreChange(metadata, to: schema, configuration)
-        if let name = change.steps.catalog.properties.first(where: { property in
-            metadata.catalog.properties.first { $0.number == property.number } != property
-        })?.name {
+        if let name = change.steps.missing(in: metadata.catalog) {
             throw SQLiteError(
                 configuration.path,
                 .misfit("The store lacks \(name), or has it otherwise, and is open for reading only"))
-        }
-        if let name = change.steps.catalog.entities.first(where: { !metadata.catalog.entities.contains($0) })?.name {
-            throw SQLiteError(
-                configuration.path, .misfit("The store lacks \(name), and is open for reading only"))
         }
         let loss = try change.checkedLoss(connection)
         return loss.isEmpty ? nil : loss
@@ -152,13 +146,7 @@ struct SQLiteOpening {
     ) throws -> StoreChange? {
         let stored = metadata.schema
         try stored.checkIsNotNewer(than: schema, store: configuration.name)
-        for stage in plan?.stages ?? [] where stage.hasCode {
-            let target = stage.target.versionIdentifier
-            if target <= stored.version || schema.version < target { continue }
-            if stored.entities.isEmpty { continue }
-            throw MigrationError.customStage(
-                store: configuration.name, from: stored.version, to: schema.version, stage: target)
-        }
+        try stored.checkStages(of: plan, to: schema, store: configuration.name)
         if stored == schema, metadata.schemaNumber > 0 { return nil }
         return try StoreChange(metadata, to: schema, configuration)
     }

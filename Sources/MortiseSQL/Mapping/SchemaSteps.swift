@@ -23,6 +23,7 @@ package struct SchemaSteps: Sendable {
     /// Names and numbers for the new schema.
     package private(set) var catalog: TableCatalog
     private let dialect: SQLDialect
+    private let schema: StoredSchema
     /// The numbers of entities that the new schema lacks.
     private var gone: Set<Int> = []
     private var families: [String: Set<Int>] = [:]
@@ -41,6 +42,7 @@ package struct SchemaSteps: Sendable {
     ) throws(SchemaMisfit) {
         self.catalog = catalog
         self.dialect = dialect
+        schema = new
         let (oldLayouts, newLayouts) = (old.recordLayouts(), new.recordLayouts())
         let origins = new.entityOrigins(in: old)
         if Set(origins.values).count < origins.count {
@@ -69,6 +71,19 @@ package struct SchemaSteps: Sendable {
         }
         self.catalog.add(new)
         try fill(new, origins, oldLayouts)
+    }
+
+    /// The first property or entity of the new schema that a store which cannot be changed lacks, or has under another name; nil if it has
+    /// all of them.
+    /// - Parameter known: names and numbers of what the store has.
+    package func missing(in known: TableCatalog) -> String? {
+        let mapping = TableMapping(schema, catalog, dialect)
+        let used = Set(mapping.entities.values.flatMap { $0.slots.map(\.number) })
+        let property = catalog.properties.first { property in
+            used.contains(property.number) && known.properties.first { $0.number == property.number } != property
+        }
+        return property?.name
+            ?? catalog.entities.first { mapping.byNumber[$0.number] != nil && !known.entities.contains($0) }?.name
     }
 
     /// Takes records of entities that leave the schema out of the relationships that stay.

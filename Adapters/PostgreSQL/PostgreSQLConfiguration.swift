@@ -30,7 +30,8 @@ public struct PostgreSQLConfiguration: DataStoreConfiguration, Sendable {
     public let retryFor: Duration
     /// Whether the server tells of saves of other processes. The store also looks for them now and then.
     public let notifies: Bool
-    /// Entities whose records may be dropped if the schema lacks them, though its version is that of the store.
+    /// Entities whose records may be dropped if the schema lacks them, and properties whose values may, as `Entity.property`: no copy of a
+    /// database stays beside it, so that nothing else is dropped, whatever the versions.
     public var dropping: [String]
     /// How often the store looks for saves of other processes, while somebody follows them.
     package var pollInterval: Duration
@@ -50,7 +51,7 @@ public struct PostgreSQLConfiguration: DataStoreConfiguration, Sendable {
     ///   - lockTimeout: how long a save waits for other writers, and a call for a free connection.
     ///   - retryFor: how long the store tries again after a connection was lost.
     ///   - notifies: whether the server tells of saves of other processes.
-    ///   - dropping: entities whose records may be dropped if the schema lacks them, though its version is that of the store.
+    ///   - dropping: entities whose records may be dropped if the schema lacks them, and properties whose values may.
     public init(
         _ name: String? = nil, schema: Schema? = nil, server: PostgreSQLServer, namespace: String = "public",
         allowsSave: Bool = true, pool: Int = 4, connectTimeout: Duration = .seconds(10),

@@ -47,6 +47,8 @@ public struct PostgreSQLError: ClassifiedStoreError, Hashable {
         /// Two records would have the same unique values.
         case notUnique(
             entity: String, properties: [String], record: PersistentIdentifier, other: PersistentIdentifier)
+        /// The store holds what the schema lacks, and the configuration does not name it in `dropping`.
+        case unnamedLoss(SchemaLoss)
         /// Records do not fit the schema; in words.
         case misfit(String)
         /// Records of another store were to be stored in one that has records.
@@ -115,9 +117,19 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
         case .notUnique(let entity, let properties, let record, let other):
             "\(record) and \(other) would have the same \(properties.joined(separator: ", ")), which \(entity) has once. "
                 + "Change one of them."
+        case .unnamedLoss(let loss):
+            "The store holds \(loss), which version \(loss.opened) of the schema lacks, and no copy of a database stays beside it. It was "
+                + "not changed. Back it up, and name what may go with dropping: [\(Self.names(of: loss, "\"", ", "))] in the "
+                + "configuration (?dropping=\(Self.names(of: loss, "", ",")) in a store URL)."
         case .misfit(let text): "\(text). Use a migration plan, or another store."
         case .notEmpty: "The store has records already. Restore into a new one."
         }
+    }
+
+    /// What a configuration names to let it go.
+    private static func names(of loss: SchemaLoss, _ mark: String, _ separator: String) -> String {
+        (loss.entities.map(\.name) + loss.properties.map { "\($0.entity).\($0.name)" })
+            .map { mark + $0 + mark }.joined(separator: separator)
     }
 
     private static func wayOut(_ state: String) -> String {
@@ -143,7 +155,7 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
         case .notAStore, .damagedValue, .damagedMetadata: .damaged
         case .encoding, .oldServer: .unsupported
         case .newerFormat, .noSchema, .tooManyColumns, .closed: .usage
-        case .schemaChanged, .missingTarget, .stillReferred, .notUnique, .misfit, .notEmpty: .conflict
+        case .schemaChanged, .missingTarget, .stillReferred, .notUnique, .unnamedLoss, .misfit, .notEmpty: .conflict
         case .unfitValue: .invalid
         }
     }

@@ -1,5 +1,6 @@
 #if SQLite
 import CSQLite
+import Foundation
 public import MortiseCore
 
 /// Why a store on SQLite is not opened, read or written. It has names and numbers, never values of records.
@@ -18,6 +19,9 @@ public struct SQLiteError: ClassifiedStoreError, Hashable {
         case notAStore
         /// A later version of this library has made the store.
         case newerFormat(found: Int, known: Int)
+        /// An earlier version of this library has made the store, and it is open for reading only: its history has not been brought to the
+        /// present form.
+        case olderFormat
         /// Another process has brought the store to another schema since it was opened.
         case schemaChanged
         /// The store is open, here or in another process, and was to be opened alone; or it is open alone.
@@ -78,6 +82,8 @@ extension SQLiteError.Fault: CustomStringConvertible {
             "The file is no store: it is empty, or was made by another program. Check the path, or restore a backup."
         case .newerFormat(let found, let known):
             "The store has format \(found), and this program knows formats up to \(known). Use a newer version of the program."
+        case .olderFormat:
+            "An earlier version of this library has made the store. Open it once with allowsSave, which brings it to the present form."
         case .schemaChanged:
             "Another process has brought the store to another schema. Open it again, with the models that it has now."
         case .inUse:
@@ -123,7 +129,7 @@ extension SQLiteError.Fault: CustomStringConvertible {
         case .missing: .missing
         case .inUse: .locked
         case .notAStore, .damagedValue, .damagedMetadata: .damaged
-        case .newerFormat, .noSchema, .tooManyColumns, .closed: .usage
+        case .newerFormat, .olderFormat, .noSchema, .tooManyColumns, .closed: .usage
         case .schemaChanged, .replaced, .missingTarget, .stillReferred, .notUnique, .misfit, .notEmpty: .conflict
         case .unfitValue: .invalid
         }
@@ -150,4 +156,19 @@ extension SQLiteError: UniqueViolation {
         return (entity, properties, record, other)
     }
 }
+
+extension Int32 {
+    /// The code by which SQLite reports an error of the system.
+    static func ofSystem(_ number: Int32) -> Int32 {
+        switch number {
+        case EACCES, EPERM, EROFS: SQLITE_PERM
+        case ENOSPC, EDQUOT: SQLITE_FULL
+        case EIO: SQLITE_IOERR
+        default: SQLITE_CANTOPEN
+        }
+    }
+}
+
+/// The system's words for an error.
+func systemText(_ number: Int32) -> String { String(cString: strerror(number)) }
 #endif

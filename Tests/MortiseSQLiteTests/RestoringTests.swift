@@ -34,6 +34,99 @@ import Testing
         #expect(try restored.values("Item", "name").map(\.description) == ["\"a\""])
     }
 
+    private func bytes(_ path: String) throws -> Int64 {
+        (try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.int64Value ?? 0
+    }
+
+    /// The pages were written after other stores had been replaced, and a full disk left this one as it was.
+    @Test func whatTheDiskMayHaveNoRoomForIsWrittenBeforeTheStoreIsReady() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        for number in 0..<200 {
+            try store.insert("Item", ["name": .string(String(repeating: "\(number) ", count: 1_000))])
+        }
+        _ = try store.configuration.backUpStore(to: folder.path("backup"))
+        try store.insert("Item", ["name": .string("later")])
+        _ = try store.compactStore()
+        try store.close()
+        let size = try bytes(folder.path("backup"))
+        struct Stop: Error {}
+        #expect(throws: Stop.self) {
+            try store.configuration.restoreStore(from: folder.path("backup"), replacing: true) {
+                #expect(try bytes(folder.path() + "-wal") > size - 16_384)
+                throw Stop()
+            }
+        }
+        let same = try SQLiteStore.open(folder.path(), entities)
+        #expect(try same.records(StoreQuery("Item")).count == 201)
+        try same.close()
+        _ = try store.configuration.restoreStore(from: folder.path("backup"), replacing: true) {}
+        let restored = try SQLiteStore.open(folder.path(), entities)
+        #expect(try restored.records(StoreQuery("Item")).count == 200)
+    }
+
+    /// A copy that was made where there is no room reported that there was no error.
+    @Test func aCopyThatHasNoRoomSaysSoAndLeavesNothing() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        try store.insert("Item", ["name": .string(String(repeating: "x", count: 100_000))])
+        try store.close()
+        let source = try SQLiteConnection(folder.path(), .readOnly, busyTimeout: .zero)
+        let target = try SQLiteConnection(folder.path("copy"), .create, busyTimeout: .zero)
+        try target.run("PRAGMA max_page_count = 4")
+        let error = #expect(throws: SQLiteError.self) { try DatabaseCopy.copy(source, into: target) {} }
+        target.close()
+        source.close()
+        #expect(error?.description.contains("full") == true && error?.description.contains("not an error") == false)
+    }
+
+    /// A copy was made under its own name, so that half of one was taken for the newest.
+    @Test func aCopyGetsItsNameWhenItIsWhole() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        try store.close()
+        let source = try SQLiteConnection(folder.path(), .readOnly, busyTimeout: .zero)
+        defer { source.close() }
+        try Data("other".utf8).write(to: folder.url.appending(path: "copy"))
+        #expect(throws: SQLiteError(folder.path("copy"), .exists)) {
+            try DatabaseCopy.write(source, to: folder.path("copy"))
+        }
+        let copies = StoreCopies(of: folder.path())
+        #expect(try copies.keep(source) == folder.path("store.sqlite.before-migration-1"))
+        #expect(try copies.keep(source) == folder.path("store.sqlite.before-migration-2"))
+        copies.remove(exceptNewest: 1)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path(percentEncoded: false))
+        #expect(names.filter { $0.contains("before") } == ["store.sqlite.before-migration-2"])
+        #expect(names.filter { $0.contains(".new") } == [])
+    }
+
+    /// The copy stayed, and each attempt made another one.
+    @Test func aReplacementThatFailsLeavesNoCopy() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        try store.close()
+        let sibling = try store.configuration.sibling()
+        #expect(throws: SQLiteError.self) { try store.configuration.replace(with: sibling, keepingCopy: true) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path(percentEncoded: false))
+        #expect(names.filter { $0.contains("before") } == [])
+    }
+
+    /// The log of the old file was gone, and the error was that of the damage.
+    @Test func aDamagedFileThatCannotBeReplacedKeepsItsLog() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        try store.close()
+        unlink(folder.path())
+        // No file takes the place of a folder.
+        try FileManager.default.createDirectory(atPath: folder.path(), withIntermediateDirectories: false)
+        try Data("log".utf8).write(to: folder.url.appending(path: "store.sqlite-wal"))
+        let error = #expect(throws: SQLiteError.self) {
+            try store.configuration.restoreStore(from: folder.path("backup"), replacing: true) {}
+        }
+        #expect(error?.description.contains("cannot be replaced") == true)
+        #expect(try String(contentsOfFile: folder.path() + "-wal", encoding: .utf8) == "log")
+    }
+
     @Test func aBackupWithAProblemIsRefused() throws {
         let folder = try TemporaryFolder()
         let store = try backedUp(folder)

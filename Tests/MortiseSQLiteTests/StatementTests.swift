@@ -114,6 +114,56 @@ import Testing
             "a list of 70,000")
     }
 
+    /// The bound of a page was left to the framework, and each page read the whole table.
+    @Test func aBoundOfIdentifiersIsTheDatabases() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(
+            folder.path(),
+            [
+                entity("Item", [("size", .int64)], indexed: ["size"]),
+                StoredEntity(name: "Base", properties: []),
+                StoredEntity(name: "Sub", superentity: "Base", properties: []),
+            ])
+        let items = try store.insert("Item", ["size": .integer(1)], ["size": .integer(1)], ["size": .integer(1)])
+        let others = try store.insert("Base", [:]) + store.insert("Sub", [:]) + store.insert("Base", [:])
+        let isSame = QueryExpression.compare(.equal, store.property("Item", "size"), .constant(.integer(1)))
+        func check(
+            _ records: [PersistentIdentifier], _ conditions: [QueryExpression], _ search: String,
+            _ location: SourceLocation = #_sourceLocation
+        ) throws {
+            let middle = QueryExpression.constant(.identifier(records[1]))
+            for (comparison, wanted) in [
+                (QueryExpression.Comparison.greater, records.suffix(1)), (.greaterOrEqual, records.suffix(2)),
+                (.less, records.prefix(1)), (.lessOrEqual, records.prefix(2)),
+            ] {
+                let bound = QueryExpression.compare(comparison, .identifier(.variable(0)), middle)
+                let isBackward = comparison == .less || comparison == .lessOrEqual
+                let query = StoreQuery(
+                    records[0].entityName, conjuncts: conditions + [bound],
+                    order: [StoreQuery.Order(.identifier(.variable(0)), isAscending: !isBackward)], limit: 2)
+                let plan = store.plan(query)
+                #expect(
+                    plan.claims.count == conditions.count + 1 && plan.claims.values.allSatisfy { $0 == .exact },
+                    sourceLocation: location)
+                let found = try store.rows(for: plan).snapshots.map(\.persistentIdentifier)
+                #expect(found == (isBackward ? wanted.reversed() : Array(wanted)), sourceLocation: location)
+                let text = try #require(SelectionPlan(query, store.mapping, store: store.identifier)).rows()
+                var steps: [String] = []
+                try store.pool.reading {
+                    try $0.run("EXPLAIN QUERY PLAN SELECT t0.id" + text.text, text.values) {
+                        steps.append($0.text(3) ?? "")
+                    }
+                }
+                #expect(
+                    steps.count == 1 && steps[0].contains(search + (isBackward ? "<" : ">")), "\(steps)",
+                    sourceLocation: location)
+            }
+        }
+        try check(items, [], "SEARCH t0 USING INTEGER PRIMARY KEY (rowid")
+        try check(items, [isSame], "(size=? AND rowid")
+        try check(others, [], "SEARCH t0 USING INTEGER PRIMARY KEY (rowid")
+    }
+
     @Test func uniqueValuesAreThoseOfSwift() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(

@@ -77,6 +77,20 @@ import Testing
         #expect(try migrated.values("Item", "name").map(\.description) == ["\"b\""])
     }
 
+    /// Opening waited for somebody to write into the pipe.
+    @Test func whatIsNoFileIsNoStore() throws {
+        let folder = try TemporaryFolder()
+        #expect(mkfifo(folder.path(), 0o600) == 0)
+        for allowsSave in [true, false] {
+            #expect(throws: SQLiteError(folder.path(), .notAStore)) {
+                try SQLiteStore.open(folder.path(), entities) { if !allowsSave { $0 = $0.readOnly() } }
+            }
+        }
+        #expect(throws: SQLiteError(folder.path(), .notAStore)) {
+            try SQLiteConfiguration(path: folder.path()).storedSchema()
+        }
+    }
+
     @Test func aTableOfAnotherProgramIsNamedWhenTheStoreIsOpened() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(folder.path(), entities)

@@ -185,7 +185,7 @@ public struct RandomCondition {
             return .isKind(subject(subjects).expression, numbers.pick(["Node", "Special"]))
         case 13:
             return .compare(
-                numbers.pick([.equal, .notEqual]), .identifier(subject(subjects).expression),
+                numbers.pick(Self.comparisons), .identifier(subject(subjects).expression),
                 numbers.chance(4) ? .constant(.null) : .constant(.identifier(identifier())))
         case 14:
             var list = (0..<numbers.below(12)).map { _ in QueryExpression.constant(.identifier(identifier())) }

@@ -41,15 +41,5 @@ extension StorageKind {
         case .uuid: "uuid"
         }
     }
-
-    /// Whether a value of the kind is NaN.
-    func mayBeNaN(_ value: StoredValue) -> Bool {
-        switch value {
-        case .double(let number): number.isNaN
-        case .float(let number): number.isNaN
-        case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
-        default: false
-        }
-    }
 }
 #endif

@@ -8,23 +8,24 @@ struct PostgreSQLOpening {
     let metadata: StoreMetadata
     let mapping: TableMapping
     let pool: ConnectionPool
+    /// What a store that is open for reading only does not show; nil if that is nothing.
+    let loss: SchemaLoss?
 
     init(
         _ configuration: PostgreSQLConfiguration, _ schema: StoredSchema, _ plan: (any SchemaMigrationPlan.Type)?
     ) throws {
         let pool = ConnectionPool(configuration)
         do {
-            metadata = try pool.using { connection in
+            (metadata, loss) = try pool.using { connection in
                 guard configuration.allowsSave else {
                     let metadata = try StoreMetadata(connection)
-                    try Self.checkReadable(metadata, as: schema, configuration)
-                    return metadata
+                    return (metadata, try Self.checkReadable(connection, metadata, as: schema, configuration))
                 }
                 return try connection.transaction {
                     try Self.make(connection, configuration)
                     var metadata = try StoreMetadata(connection)
                     try Self.adapt(connection, &metadata, to: schema, plan, configuration)
-                    return metadata
+                    return (metadata, nil)
                 }
             }
         } catch {
@@ -54,23 +55,21 @@ struct PostgreSQLOpening {
     }
 
     /// A store that is open for reading only cannot be brought to another schema.
+    /// - Returns: what is not shown; nil if that is nothing.
     private static func checkReadable(
-        _ metadata: StoreMetadata, as schema: StoredSchema, _ configuration: PostgreSQLConfiguration
-    ) throws {
+        _ connection: PostgreSQLConnection, _ metadata: StoreMetadata, as schema: StoredSchema,
+        _ configuration: PostgreSQLConfiguration
+    ) throws -> SchemaLoss? {
         try metadata.schema.checkIsNotNewer(than: schema, store: configuration.name)
-        if metadata.schema == schema { return }
+        if metadata.schema == schema { return nil }
         let steps = try Self.steps(metadata, schema, configuration)
-        if let name = steps.catalog.properties.first(where: { property in
-            metadata.catalog.properties.first { $0.number == property.number } != property
-        })?.name {
+        if let name = steps.missing(in: metadata.catalog) {
             throw PostgreSQLError(
                 configuration.location,
                 .misfit("The store lacks \(name), or has it otherwise, and is open for reading only"))
         }
-        if let name = steps.catalog.entities.first(where: { !metadata.catalog.entities.contains($0) })?.name {
-            throw PostgreSQLError(
-                configuration.location, .misfit("The store lacks \(name), and is open for reading only"))
-        }
+        let loss = try Self.loss(connection, metadata, schema, steps, configuration)
+        return loss.isEmpty ? nil : loss
     }
 
     private static func steps(
@@ -89,73 +88,59 @@ struct PostgreSQLOpening {
     ) throws {
         let stored = metadata.schema
         try stored.checkIsNotNewer(than: schema, store: configuration.name)
-        for stage in plan?.stages ?? [] where stage.hasCode {
-            let target = stage.target.versionIdentifier
-            if target <= stored.version || schema.version < target { continue }
-            if stored.entities.isEmpty { continue }
-            throw MigrationError.customStage(
-                store: configuration.name, from: stored.version, to: schema.version, stage: target)
-        }
+        try stored.checkStages(of: plan, to: schema, store: configuration.name)
         if stored == schema, metadata.schemaNumber > 0 { return }
-        var lost: [SchemaLoss.Entity] = []
-        for (name, count) in TableMapping(stored, metadata.catalog, .postgreSQL).missing(in: schema) {
-            let records = try connection.run(count).rows.first?.integer(0) ?? 0
-            lost.append(.init(name: name, records: Int(clamping: records)))
-        }
-        try SchemaLoss(
-            stored: stored.version, opened: schema.version, entities: lost.filter { $0.records > 0 }, properties: []
-        ).check(dropping: configuration.dropping, store: configuration.name)
         let steps = try Self.steps(metadata, schema, configuration)
+        try Self.loss(connection, metadata, schema, steps, configuration).refuse(unlessNamedIn: configuration)
         metadata.catalog = steps.catalog
         metadata.schema = schema
         let making = TableMaking(connection: connection, mapping: TableMapping(schema, steps.catalog, .postgreSQL))
         try making.makeTables()
-        for step in steps.steps { try Self.run(step, connection, configuration) }
+        for step in steps.steps {
+            do {
+                let result = try connection.run([.init(try step.statement(.postgreSQL))]).last
+                if case .require = step, let misfit = step.misfit(result?.rows.first?.integer(0) ?? 0) { throw misfit }
+            } catch let misfit as SchemaMisfit {
+                throw PostgreSQLError(configuration.location, .misfit(misfit.text))
+            }
+            if step.makesNaN { try connection.run("UPDATE mortise_store SET \"holdsNaN\" = true") }
+        }
         // A table whose references are still to be checked cannot get an index.
         try connection.run("SET CONSTRAINTS ALL IMMEDIATE")
         try making.makeIndexes()
         try metadata.write(connection)
     }
 
-    private static func run(
-        _ step: SchemaSteps.Step, _ connection: PostgreSQLConnection, _ configuration: PostgreSQLConfiguration
-    ) throws {
-        func isOne(_ entities: [Int]) -> String {
-            "t.\"ent\" IN (\(entities.map(String.init).joined(separator: ", ")))"
+    /// What the schema lacks of what is stored.
+    /// - Throws: `MigrationError` for what it must not lack.
+    private static func loss(
+        _ connection: PostgreSQLConnection, _ metadata: StoreMetadata, _ schema: StoredSchema, _ steps: SchemaSteps,
+        _ configuration: PostgreSQLConfiguration
+    ) throws -> SchemaLoss {
+        let counting = LossCounting(
+            from: TableMapping(metadata.schema, metadata.catalog, .postgreSQL),
+            to: TableMapping(schema, steps.catalog, .postgreSQL))
+        let loss = try counting.loss { statement in
+            try connection.run([.init(statement)]).flatMap(\.rows).map {
+                (entity: Int(clamping: $0.integer(0)), count: Int(clamping: $0.integer(1)))
+            }
         }
-        switch step {
-        case .fill(let table, let entities, let columns, let value):
-            guard let contents = columns.contents(of: value) else {
-                throw PostgreSQLError(
-                    configuration.location, .unfitValue(record: "the default", property: columns.main))
-            }
-            var text = SQLText(
-                "UPDATE \(SQLName.quoted(table)) AS t SET \(SQLName.quoted(columns.main)) = ", .postgreSQL)
-            text.append(value: contents.main)
-            if let other = columns.other {
-                text.append(", \(SQLName.quoted(other)) = ")
-                text.append(.value(contents.other))
-            }
-            text.append(" WHERE t.\(SQLName.quoted(columns.main)) IS NULL AND \(isOne(entities))")
-            _ = try connection.run([.init(text)])
-            if columns.kind.mayBeNaN(value) { try connection.run("UPDATE mortise_store SET \"holdsNaN\" = true") }
-        case .require(let table, let entities, let column, let property):
-            let found = try connection.run(
-                "SELECT count(*) FROM \(SQLName.quoted(table)) t WHERE t.\(SQLName.quoted(column)) IS NULL AND \(isOne(entities))"
-            )
-            let count = found.rows.first?.integer(0) ?? 0
-            if count > 0 {
-                throw PostgreSQLError(
-                    configuration.location,
-                    .misfit(
-                        "\(property) needs a value, and \(count) records have none. Give it a default, or make it optional"
-                    ))
-            }
-        case .clear(let table, let columns):
-            let assignments = columns.map { "\(SQLName.quoted($0)) = NULL" }.joined(separator: ", ")
-            try connection.run("UPDATE \(SQLName.quoted(table)) SET \(assignments)")
-        case .drop(let links): try connection.run("DROP TABLE IF EXISTS \(SQLName.quoted(links))")
-        }
+        try loss.check(dropping: configuration.dropping, store: configuration.name)
+        try loss.checkOrigins(
+            from: metadata.schema, to: schema, dropping: configuration.dropping, store: configuration.name)
+        return loss
+    }
+}
+
+extension SchemaLoss {
+    /// No copy of a database can stay beside it: what goes has to be named, whatever the version.
+    /// - Throws: `PostgreSQLError`, `.unnamedLoss`.
+    fileprivate func refuse(unlessNamedIn configuration: PostgreSQLConfiguration) throws {
+        let names = Set(configuration.dropping)
+        let unnamed = SchemaLoss(
+            stored: stored, opened: opened, entities: entities.filter { !names.contains($0.name) },
+            properties: properties.filter { !names.contains("\($0.entity).\($0.name)") })
+        if !unnamed.isEmpty { throw PostgreSQLError(configuration.location, .unnamedLoss(unnamed)) }
     }
 }
 

@@ -157,7 +157,7 @@ extension PostgreSQLStore {
             var value: SQLValue?
             switch (slot.place, values[place]) {
             case (.attribute(let columns), let attribute):
-                if columns.kind.mayBeNaN(attribute) { return nil }
+                if columns.kind.isNaN(attribute) { return nil }
                 value = AttributeColumns.compared(attribute, as: columns.kind, .postgreSQL)
             case (_, .identifier(let target)):
                 value = writer.number(writer.permanent[target] ?? target).map(SQLValue.integer)

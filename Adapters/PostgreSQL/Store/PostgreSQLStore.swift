@@ -26,6 +26,9 @@ public final class PostgreSQLStore: QueryableDataStore, RestoringDataStore, Heal
     /// True: the history of the store tells what others have saved.
     public var announcesOtherProcesses: Bool { true }
 
+    /// What a store that is open for reading only does not show, because the schema lacks it; nil if that is nothing.
+    public let schemaLoss: SchemaLoss?
+
     /// The identifier, which changes where records of another store are restored.
     let current: Mutex<String>
     let mapping: TableMapping
@@ -62,6 +65,7 @@ public final class PostgreSQLStore: QueryableDataStore, RestoringDataStore, Heal
         schemaNumber = opening.metadata.schemaNumber
         mapping = opening.mapping
         pool = opening.pool
+        schemaLoss = opening.loss
         following = PostgreSQLFollowing(opening.metadata.lastTransaction)
         let slots = opening.mapping.entities.values.sorted { $0.number < $1.number }.flatMap { entity in
             entity.slots.indices.filter { entity.slots[$0].slot.declaringEntity == entity.name }.map { (entity, $0) }

@@ -107,7 +107,7 @@ extension SaveWriter {
             guard let found = columns.contents(of: value) else {
                 throw store.error(.unfitValue(record: "\(record)", property: slot.slot.name))
             }
-            if columns.kind.mayBeNaN(value) { holdsNaN = true }
+            if columns.kind.isNaN(value) { holdsNaN = true }
             return columns.other == nil ? [found.main] : [found.main, found.other]
         case .reference(_, let other):
             guard case .identifier(let target) = value else { return other == nil ? [.null] : [.null, .null] }

@@ -24,6 +24,7 @@ final class SQLiteConnection {
 
     init(_ path: String, _ mode: Mode, busyTimeout: Duration) throws {
         self.path = path
+        if mode != .create { try Self.checkFile(path) }
         let flags =
             switch mode {
             case .readWrite: SQLITE_OPEN_READWRITE
@@ -47,6 +48,23 @@ final class SQLiteConnection {
             close()
             throw error
         }
+    }
+
+    /// Refuses what is no regular file, whose opening might wait for ever, and one that the user may not read. It is not opened for that:
+    /// closing it would take SQLite's locks away.
+    private static func checkFile(_ path: String) throws {
+        var status = stat()
+        var code: Int32 = 0
+        if stat(path, &status) != 0 {
+            code = errno
+        } else if status.st_mode & S_IFMT != S_IFREG {
+            throw SQLiteError(path, .notAStore)
+        } else if faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 {
+            code = errno
+        }
+        if code == 0 { return }
+        if code == ENOENT || code == ENOTDIR { throw SQLiteError(path, .missing) }
+        throw SQLiteError(path, .engine(code: .ofSystem(code), message: "the file cannot be read: \(systemText(code))"))
     }
 
     /// The name by which SQLite reads a file that nobody can change, without making others beside it: one that has no log, on a file
@@ -73,11 +91,21 @@ final class SQLiteConnection {
     func check(_ status: Int32) throws {
         if status == SQLITE_OK { return }
         // The connection may know of another error, or of none: a backup tells its own.
+        var (code, message) = (status, String(cString: sqlite3_errstr(status)))
         if let handle, sqlite3_extended_errcode(handle) & 0xFF == status & 0xFF {
-            throw SQLiteError(
-                path, .engine(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle))))
+            let own = String(cString: sqlite3_errmsg(handle))
+            code = sqlite3_extended_errcode(handle)
+            if own != String(cString: sqlite3_errstr(SQLITE_OK)) { message = own }
         }
-        throw SQLiteError(path, .engine(code: status, message: String(cString: sqlite3_errstr(status))))
+        // SQLite says of many files that they cannot be opened or read, and leaves it to the system to say why.
+        if let handle, code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_IOERR {
+            let number = sqlite3_system_errno(handle)
+            let known = Int32.ofSystem(number)
+            if known == SQLITE_PERM || known == SQLITE_FULL {
+                (code, message) = (known, "\(message): \(systemText(number))")
+            }
+        }
+        throw SQLiteError(path, .engine(code: code, message: message))
     }
 
     // MARK: Statements

@@ -7,6 +7,8 @@ import MortiseSQL
 enum DatabaseCopy {
     /// How many pages are copied before others get a turn.
     private static let pagesAtOnce: Int32 = 1_024
+    /// How many pages of a copy are kept in memory.
+    private static let cachedPages = 64
 
     /// How many bytes a page of a database has.
     static func pageSize(_ connection: SQLiteConnection) throws -> Int64 {
@@ -16,30 +18,50 @@ enum DatabaseCopy {
     }
 
     /// Copies a database into a new file. What is saved meanwhile is in the copy or not, as a whole. The copy is one file, which can
-    /// be read where none can be made beside it.
+    /// be read where none can be made beside it. It gets its name when it is whole and durable; what fails leaves nothing.
+    /// - Throws: `SQLiteError`, `.exists` if there is a file of that name.
     static func write(_ source: SQLiteConnection, to path: String) throws {
-        if SQLiteOpening.exists(path) {
-            throw SQLiteError(path, .exists)
+        if SQLiteOpening.exists(path) { throw SQLiteError(path, .exists) }
+        let new = StoreCopies.temporary(for: path)
+        defer { StoreCopies.remove(new) }
+        do {
+            try make(source, at: new)
+        } catch let error as SQLiteError where error.path == new {
+            throw SQLiteError(path, error.fault)
         }
+        guard try SQLiteOpening.name(new, path) else { throw SQLiteError(path, .exists) }
+        do {
+            try syncFolder(of: path)
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// Copies a database into a new file, which is durable then. Its name is for as long as it takes to give it another.
+    static func make(_ source: SQLiteConnection, at path: String) throws {
         let target = try SQLiteConnection(path, .create, busyTimeout: .zero)
         do {
             try target.run("PRAGMA synchronous = FULL")
             try copy(source, into: target) {}
             try target.run("PRAGMA journal_mode = DELETE")
             target.close()
-            try sync(path)
+            try syncWhole(path)
         } catch {
             target.close()
-            unlink(path)
+            StoreCopies.remove(path)
             throw error
         }
     }
 
     /// Replaces the content of a database, in one transaction: other connections see the old content or the new one.
-    /// `check` is called when nobody else can write any more, and nothing is replaced yet.
+    /// `check` is called when nobody else can write any more and all of the new content is on the disk but its last page; nothing is
+    /// replaced yet, and what the disk may have no room for is there.
     static func copy(
         _ source: SQLiteConnection, into target: SQLiteConnection, check: () throws -> Void
     ) throws {
+        // Pages are written as they come.
+        try target.run("PRAGMA cache_size = \(cachedPages)")
         guard let backup = sqlite3_backup_init(target.handle, "main", source.handle, "main") else {
             try target.check(sqlite3_errcode(target.handle))
             throw SQLiteError(target.path, .closed)
@@ -48,16 +70,21 @@ enum DatabaseCopy {
         defer { if !isFinished { sqlite3_backup_finish(backup) } }
         var isChecked = false
         var tries = 0
+        var pages: Int32 = 0
         while true {
-            let status = sqlite3_backup_step(backup, isChecked ? pagesAtOnce : 1)
+            let status = sqlite3_backup_step(backup, pages)
             switch status {
-            case SQLITE_OK, SQLITE_DONE:
+            case SQLITE_OK:
                 tries = 0
-                if !isChecked {
+                let left = sqlite3_backup_remaining(backup)
+                if left <= 1, !isChecked {
+                    try target.check(sqlite3_db_cacheflush(target.handle))
                     try check()
                     isChecked = true
                 }
-                if status == SQLITE_OK { continue }
+                // A source that has changed begins again.
+                pages = isChecked ? pagesAtOnce : min(pagesAtOnce, left - 1)
+            case SQLITE_DONE:
                 isFinished = true
                 try target.check(sqlite3_backup_finish(backup))
                 return
@@ -69,12 +96,6 @@ enum DatabaseCopy {
             default: try target.check(status)
             }
         }
-    }
-
-    /// Makes a new file and its name durable.
-    private static func sync(_ path: String) throws {
-        try syncWhole(path)
-        try syncFolder(of: path)
     }
 
     /// Makes the names in the folder of a file durable.

@@ -153,9 +153,9 @@ extension SQLiteConfiguration: MaintainableConfiguration {
             throw RestoreError.damagedBackup(path: path, reason: problem.hasSuffix(".") ? problem : problem + ".")
         }
         guard isThere else {
-            let new = "\(self.path).\(UUID().uuidString).new"
-            defer { unlink(new) }
-            try DatabaseCopy.write(source, to: new)
+            let new = StoreCopies.temporary(for: self.path)
+            defer { StoreCopies.remove(new) }
+            try DatabaseCopy.make(source, at: new)
             try ready()
             // Others may have made a store meanwhile, which stays.
             guard try SQLiteOpening.name(new, self.path) else {
@@ -165,7 +165,7 @@ extension SQLiteConfiguration: MaintainableConfiguration {
             return report
         }
         // Nobody else has the store open for writing until the end.
-        let lock = try OpeningLock(self.path, isExclusive: true)
+        let lock = try OpeningLock.ofOpening(self.path, isExclusive: true)
         defer { lock.release() }
         let target: SQLiteConnection
         do {
@@ -177,21 +177,7 @@ extension SQLiteConfiguration: MaintainableConfiguration {
                     location: self.path, found: found.identifier, backup: metadata.identifier)
             }
         } catch let error as SQLiteError where error.errorClass == .damaged {
-            // What cannot be read is replaced as a file: a copy is made beside it, and takes its name.
-            let new = "\(self.path).\(UUID().uuidString).new"
-            try DatabaseCopy.write(source, to: new)
-            do {
-                try ready()
-            } catch {
-                unlink(new)
-                throw error
-            }
-            for suffix in ["-wal", "-shm"] { unlink(self.path + suffix) }
-            guard rename(new, self.path) == 0 else {
-                unlink(new)
-                throw error
-            }
-            try DatabaseCopy.syncFolder(of: self.path)
+            try replaceFile(with: source, whenReady: ready)
             return report
         }
         defer { target.close() }
@@ -199,8 +185,29 @@ extension SQLiteConfiguration: MaintainableConfiguration {
         if try DatabaseCopy.pageSize(source) != DatabaseCopy.pageSize(target) {
             try target.run("PRAGMA journal_mode = DELETE")
         }
+        try target.run("PRAGMA synchronous = FULL")
         try DatabaseCopy.copy(source, into: target, check: ready)
         return report
+    }
+
+    /// Replaces a file that cannot be read: a copy is made beside it, and takes its name.
+    private func replaceFile(with source: SQLiteConnection, whenReady ready: () throws -> Void) throws {
+        let new = StoreCopies.temporary(for: path)
+        defer { StoreCopies.remove(new) }
+        try DatabaseCopy.make(source, at: new)
+        try ready()
+        // With the log of the old file beside it, the new one would be damaged.
+        let old = StoreCopies.temporary(for: path)
+        var moved: [String] = []
+        for suffix in ["-wal", "-shm"] where rename(path + suffix, old + suffix) == 0 { moved.append(suffix) }
+        guard rename(new, path) == 0 else {
+            let code = errno
+            for suffix in moved { rename(old + suffix, path + suffix) }
+            throw SQLiteError(
+                path, .engine(code: .ofSystem(code), message: "the file cannot be replaced: \(systemText(code))"))
+        }
+        for suffix in moved { unlink(old + suffix) }
+        try DatabaseCopy.syncFolder(of: path)
     }
 }
 

@@ -4,8 +4,8 @@ import MortiseCore
 public import MortiseEngine
 import MortiseSQL
 
-/// The container migrates a store by copying it into a file beside it. What is there is then replaced in one transaction, so that
-/// other processes keep the file that they have open, and find another schema in it.
+/// The container migrates a store in the file itself, or, where a plan has code, by copying it into a file beside it. What is there is
+/// then replaced in one transaction, so that other processes keep the file that they have open, and find another schema in it.
 extension SQLiteConfiguration: ReplaceableConfiguration {
     /// Whether the store may be changed.
     public var allowsMigration: Bool { allowsSave }
@@ -21,12 +21,24 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
         return copy
     }
 
-    private var siblingPath: String { path + ".migrating" }
+    /// Begins a transaction in the file, which nobody else opens for writing until it ends. Code of a plan gets a copy of the records.
+    /// - Throws: `SQLiteError`, `.inUse` if somebody has the store open; `MigrationError`.
+    public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
+        try SQLiteMigration(of: self, request)
+    }
+
+    /// Reads the file beside the store that says so.
+    public func migrationUnderWay() -> MigrationUnderWay? { migrationAdvice.current }
+
+    var migrationAdvice: MigrationAdvice {
+        MigrationAdvice(forStoreAt: OpenPlace.absolute(path), in: POSIXFileSystem())
+    }
 
     /// A store beside this one.
     /// - Throws: `SQLiteError`.
     public func sibling() throws -> SQLiteConfiguration {
-        remove(siblingPath)
+        let siblingPath = StoreCopies(of: path).sibling
+        StoreCopies.remove(siblingPath)
         var sibling = SQLiteConfiguration(
             name, path: siblingPath, durability: durability, busyTimeout: busyTimeout, cacheBytes: cacheBytes,
             readers: readers, walLimit: walLimit, dropping: dropping)
@@ -44,7 +56,22 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
         defer { target.close() }
         let stored = try StoreMetadata(target)
         let begun = OpenStores.lastTransaction(path: path)
-        if keepsCopy { try DatabaseCopy.write(target, to: copyPath()) }
+        let copy = keepsCopy ? try StoreCopies(of: path).keep(target) : nil
+        do {
+            try replace(target, stored, with: sibling, unlessLaterThan: begun)
+        } catch {
+            // The next attempt makes another one. If it cannot be said that nothing was replaced, the copy stays.
+            let now = try? StoreMetadata(target)
+            if let copy, now?.schemaNumber == stored.schemaNumber { StoreCopies.remove(copy) }
+            throw error
+        }
+        StoreCopies.remove(sibling.path)
+    }
+
+    private func replace(
+        _ target: SQLiteConnection, _ stored: StoreMetadata, with sibling: SQLiteConfiguration,
+        unlessLaterThan begun: Int64?
+    ) throws {
         let source = try SQLiteConnection(sibling.path, .readWrite, busyTimeout: busyTimeout)
         defer { source.close() }
         // Programs that have the old schema open see that it is gone; transactions are not numbered again. What the code has changed is
@@ -63,38 +90,14 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
             guard let begun else { return }
             if try StoreMetadata.lastTransaction(reader) != begun { throw MigrationError.changedMeanwhile(store: name) }
         }
-        source.close()
-        remove(sibling.path)
-    }
-
-    private static let copyMark = ".before-migration-"
-
-    private func copyPath() -> String {
-        let numbers = copies().map(\.number)
-        return path + Self.copyMark + "\((numbers.max() ?? 0) + 1)"
-    }
-
-    private func copies() -> [(number: Int, path: String)] {
-        let file = URL(fileURLWithPath: path)
-        let folder = file.deletingLastPathComponent()
-        let beginning = file.lastPathComponent + Self.copyMark
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
-        return names.compactMap { name in
-            guard name.hasPrefix(beginning), let number = Int(name.dropFirst(beginning.count)) else { return nil }
-            return (number, folder.appending(path: name).path(percentEncoded: false))
-        }.sorted { $0.number < $1.number }
     }
 
     /// Removes copies of the store as it was before migrations, but the newest ones.
     public func removeCopies(exceptNewest most: Int) {
-        for copy in copies().dropLast(max(most, 0)) { remove(copy.path) }
+        StoreCopies(of: path).remove(exceptNewest: most)
     }
 
     /// Removes the file of a sibling.
-    public func discard(_ sibling: SQLiteConfiguration) { remove(sibling.path) }
-
-    private func remove(_ path: String) {
-        for suffix in ["", "-wal", "-shm", "-journal", OpeningLock.suffix] { unlink(path + suffix) }
-    }
+    public func discard(_ sibling: SQLiteConfiguration) { StoreCopies.remove(sibling.path) }
 }
 #endif

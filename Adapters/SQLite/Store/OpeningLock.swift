@@ -34,6 +34,28 @@ final class OpeningLock: Sendable {
         file = Mutex(descriptor)
     }
 
+    /// The lock of an opening. Where a process has died while it changed the store, what it has left is removed first, unless somebody
+    /// else has the store open.
+    static func ofOpening(_ path: String, isExclusive: Bool) throws -> OpeningLock {
+        let copies = StoreCopies(of: path)
+        if !copies.haveRemains { return try OpeningLock(path, isExclusive: isExclusive) }
+        do {
+            let lock = try OpeningLock(path, isExclusive: true)
+            copies.sweep()
+            if !isExclusive { try lock.share(path) }
+            return lock
+        } catch let error as SQLiteError where error.fault == .inUse && !isExclusive {
+            return try OpeningLock(path, isExclusive: false)
+        }
+    }
+
+    /// Holds the lock together with others from here on.
+    private func share(_ path: String) throws {
+        try file.withLock { descriptor in
+            if flock(descriptor, LOCK_SH | LOCK_NB) != 0 { throw SQLiteError(path, .inUse) }
+        }
+    }
+
     deinit { release() }
 
     func release() {

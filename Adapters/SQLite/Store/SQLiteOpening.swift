@@ -13,6 +13,8 @@ struct SQLiteOpening {
     let lastTransaction: Int64
     /// Nil for a store that is open for reading only.
     let lock: OpeningLock?
+    /// What the schema lacks, and the copy of the store as it was before; without a copy where the store is open for reading only.
+    let loss: (loss: SchemaLoss, copy: String?)?
 
     init(
         _ configuration: SQLiteConfiguration, _ schema: StoredSchema, _ plan: (any SchemaMigrationPlan.Type)?
@@ -22,20 +24,21 @@ struct SQLiteOpening {
             guard configuration.allowsSave else { throw SQLiteError(path, .missing) }
             try Self.create(path, pageSize: configuration.pageSize)
         }
-        lock = try configuration.allowsSave ? OpeningLock(path, isExclusive: configuration.isExclusive) : nil
+        lock =
+            try configuration.allowsSave ? OpeningLock.ofOpening(path, isExclusive: configuration.isExclusive) : nil
         let connection = try SQLiteConnection(
             path, configuration.allowsSave ? .readWrite : .readOnly, busyTimeout: configuration.busyTimeout)
         do {
             var metadata = try StoreMetadata(connection)
             if configuration.allowsSave {
                 try connection.prepareForWriting(configuration)
-                try connection.transaction(writes: true) {
-                    // Others may have been here since.
-                    metadata = try StoreMetadata(connection)
-                    try Self.adapt(connection, &metadata, to: schema, plan, configuration)
-                }
+                loss = try Self.adapt(connection, &metadata, to: schema, plan, configuration)
             } else {
-                try Self.checkReadable(metadata, as: schema, configuration)
+                let loss = try connection.transaction(writes: false) {
+                    metadata = try StoreMetadata(connection)
+                    return try Self.checkReadable(connection, metadata, as: schema, configuration)
+                }
+                self.loss = loss.map { ($0, nil) }
             }
             mapping = TableMapping(schema, metadata.catalog)
             self.metadata = metadata
@@ -52,14 +55,24 @@ struct SQLiteOpening {
 
     static func exists(_ path: String) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0
+        // What cannot be looked at may be there.
+        return lstat(path, &status) == 0 || errno != ENOENT && errno != ENOTDIR
     }
 
     /// Makes the file of a new store under another name, which it keeps until its tables are there: no other process finds half of
     /// it. Unlike a move, a link never replaces what another process has made meanwhile.
     private static func create(_ path: String, pageSize: Int64?) throws {
-        let new = "\(path).\(UUID().uuidString).new"
-        defer { unlink(new) }
+        do {
+            try make(path, pageSize: pageSize)
+        } catch let error as SQLiteError {
+            // Another process was faster, and has removed what this one was making.
+            if !exists(path) { throw error }
+        }
+    }
+
+    private static func make(_ path: String, pageSize: Int64?) throws {
+        let new = StoreCopies.temporary(for: path)
+        defer { StoreCopies.remove(new) }
         let connection = try SQLiteConnection(new, .create, busyTimeout: .zero)
         defer { connection.close() }
         if let pageSize { try connection.run("PRAGMA page_size = \(pageSize)") }
@@ -74,134 +87,68 @@ struct SQLiteOpening {
     /// - Returns: whether it has the name.
     static func name(_ file: String, _ path: String) throws -> Bool {
         if link(file, path) == 0 { return true }
-        if errno == EEXIST { return false }
-        throw SQLiteError(
-            path,
-            .engine(
-                code: errno == EACCES || errno == EPERM ? SQLITE_PERM : SQLITE_CANTOPEN,
-                message: "the file cannot be made: \(String(cString: strerror(errno)))"))
+        let code = errno
+        // Another process that has opened what is there removes what is left beside it.
+        if code == EEXIST || code == ENOENT && exists(path) { return false }
+        throw SQLiteError(path, .engine(code: .ofSystem(code), message: "the file cannot be made: \(systemText(code))"))
     }
 
     /// A store that is open for reading only cannot be brought to another schema.
+    /// - Returns: what is not shown; nil if that is nothing.
     private static func checkReadable(
-        _ metadata: StoreMetadata, as schema: StoredSchema, _ configuration: SQLiteConfiguration
-    ) throws {
+        _ connection: SQLiteConnection, _ metadata: StoreMetadata, as schema: StoredSchema,
+        _ configuration: SQLiteConfiguration
+    ) throws -> SchemaLoss? {
+        if try StoreMetadata.isOlder(connection) { throw SQLiteError(configuration.path, .olderFormat) }
         try metadata.schema.checkIsNotNewer(than: schema, store: configuration.name)
-        if metadata.schema == schema { return }
-        let steps = try Self.steps(metadata, schema, configuration)
-        if let name = steps.catalog.properties.first(where: { property in
-            metadata.catalog.properties.first { $0.number == property.number } != property
-        })?.name {
+        if metadata.schema == schema { return nil }
+        let change = try StoreChange(metadata, to: schema, configuration)
+        if let name = change.steps.missing(in: metadata.catalog) {
             throw SQLiteError(
                 configuration.path,
                 .misfit("The store lacks \(name), or has it otherwise, and is open for reading only"))
         }
-        if let name = steps.catalog.entities.first(where: { !metadata.catalog.entities.contains($0) })?.name {
-            throw SQLiteError(
-                configuration.path, .misfit("The store lacks \(name), and is open for reading only"))
-        }
+        let loss = try change.checkedLoss(connection)
+        return loss.isEmpty ? nil : loss
     }
 
-    private static func steps(
-        _ metadata: StoreMetadata, _ schema: StoredSchema, _ configuration: SQLiteConfiguration
-    ) throws -> SchemaSteps {
-        do {
-            return try SchemaSteps(from: metadata.schema, to: schema, metadata.catalog)
-        } catch {
-            throw SQLiteError(configuration.path, .misfit(error.text))
-        }
-    }
-
+    /// Brings the store to a schema, in one transaction.
+    /// - Returns: what the schema lacks, and the path of the copy that has it; nil if that is nothing.
     private static func adapt(
         _ connection: SQLiteConnection, _ metadata: inout StoreMetadata, to schema: StoredSchema,
         _ plan: (any SchemaMigrationPlan.Type)?, _ configuration: SQLiteConfiguration
-    ) throws {
+    ) throws -> (loss: SchemaLoss, copy: String?)? {
+        var copy: String?
+        do {
+            return try connection.transaction(writes: true) {
+                // Others may have been here since.
+                try StoreMetadata.upgrade(connection)
+                metadata = try StoreMetadata(connection)
+                guard let change = try due(metadata, to: schema, plan, configuration) else { return nil }
+                let loss = try change.checkedLoss(connection)
+                // Another connection sees the store as it is until the transaction ends.
+                if !loss.isEmpty { copy = try StoreCopies.keep(of: configuration, asWrittenAt: connection.path) }
+                try change.carryOut(connection, &metadata)
+                return loss.isEmpty ? nil : (loss, copy)
+            }
+        } catch {
+            // Where it cannot be said that nothing has changed, the copy stays.
+            let now = try? StoreMetadata(connection)
+            if let copy, let now, now.schema != schema { StoreCopies.remove(copy) }
+            throw error
+        }
+    }
+
+    /// What there is to do; nil if the store has the schema.
+    private static func due(
+        _ metadata: StoreMetadata, to schema: StoredSchema, _ plan: (any SchemaMigrationPlan.Type)?,
+        _ configuration: SQLiteConfiguration
+    ) throws -> StoreChange? {
         let stored = metadata.schema
         try stored.checkIsNotNewer(than: schema, store: configuration.name)
-        for stage in plan?.stages ?? [] where stage.hasCode {
-            let target = stage.target.versionIdentifier
-            if target <= stored.version || schema.version < target { continue }
-            if stored.entities.isEmpty { continue }
-            throw MigrationError.customStage(
-                store: configuration.name, from: stored.version, to: schema.version, stage: target)
-        }
-        if stored == schema, metadata.schemaNumber > 0 { return }
-        var lost: [SchemaLoss.Entity] = []
-        for (name, count) in TableMapping(stored, metadata.catalog).missing(in: schema) {
-            try connection.run(count) { lost.append(.init(name: name, records: Int(clamping: $0.integer(0)))) }
-        }
-        try SchemaLoss(
-            stored: stored.version, opened: schema.version, entities: lost.filter { $0.records > 0 }, properties: []
-        ).check(dropping: configuration.dropping, store: configuration.name)
-        try bring(connection, &metadata, to: schema, configuration)
-    }
-
-    /// Brings tables and records to a schema.
-    static func bring(
-        _ connection: SQLiteConnection, _ metadata: inout StoreMetadata, to schema: StoredSchema,
-        _ configuration: SQLiteConfiguration
-    ) throws {
-        let steps = try Self.steps(metadata, schema, configuration)
-        metadata.catalog = steps.catalog
-        metadata.schema = schema
-        let making = TableMaking(connection: connection, mapping: TableMapping(schema, steps.catalog))
-        try making.makeTables()
-        for step in steps.steps { try Self.run(step, connection, configuration) }
-        try making.makeIndexes()
-        try metadata.write(connection)
-    }
-
-    private static func run(
-        _ step: SchemaSteps.Step, _ connection: SQLiteConnection, _ configuration: SQLiteConfiguration
-    ) throws {
-        func isOne(_ entities: [Int]) -> String {
-            "t.\"ent\" IN (\(entities.map(String.init).joined(separator: ", ")))"
-        }
-        switch step {
-        case .fill(let table, let entities, let columns, let value):
-            guard let contents = columns.contents(of: value) else {
-                throw SQLiteError(
-                    configuration.path, .unfitValue(record: "the default", property: columns.main))
-            }
-            var assignments = ["\(SQLName.quoted(columns.main)) = ?"]
-            var values = [contents.main]
-            if let other = columns.other {
-                assignments.append("\(SQLName.quoted(other)) = ?")
-                values.append(contents.other)
-            }
-            try connection.run(
-                "UPDATE \(SQLName.quoted(table)) AS t SET \(assignments.joined(separator: ", ")) "
-                    + "WHERE t.\(SQLName.quoted(columns.main)) IS NULL AND \(isOne(entities))", values)
-            if columns.kind.mayBeNaN(value) { try connection.run("UPDATE mortise_store SET holdsNaN = 1") }
-        case .require(let table, let entities, let column, let property):
-            var count: Int64 = 0
-            try connection.run(
-                "SELECT count(*) FROM \(SQLName.quoted(table)) t WHERE t.\(SQLName.quoted(column)) IS NULL AND \(isOne(entities))"
-            ) { count = $0.integer(0) }
-            if count > 0 {
-                throw SQLiteError(
-                    configuration.path,
-                    .misfit(
-                        "\(property) needs a value, and \(count) records have none. Give it a default, or make it optional"
-                    ))
-            }
-        case .clear(let table, let columns):
-            let assignments = columns.map { "\(SQLName.quoted($0)) = NULL" }.joined(separator: ", ")
-            try connection.run("UPDATE \(SQLName.quoted(table)) SET \(assignments)")
-        case .drop(let links): try connection.run("DROP TABLE IF EXISTS \(SQLName.quoted(links))")
-        }
-    }
-}
-
-extension StorageKind {
-    /// Whether a value of the kind is NaN.
-    func mayBeNaN(_ value: StoredValue) -> Bool {
-        switch value {
-        case .double(let number): number.isNaN
-        case .float(let number): number.isNaN
-        case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
-        default: false
-        }
+        try stored.checkStages(of: plan, to: schema, store: configuration.name)
+        if stored == schema, metadata.schemaNumber > 0 { return nil }
+        return try StoreChange(metadata, to: schema, configuration)
     }
 }
 

@@ -26,6 +26,12 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
     /// True: the history of the file tells what others have saved.
     public var announcesOtherProcesses: Bool { true }
 
+    /// What the schema lacks of what the file held when the store was opened. The opening has dropped it, after it had copied the file to
+    /// `PATH.before-migration-N`; a store that is open for reading only does not show it. Nil if that is nothing.
+    public let schemaLoss: SchemaLoss?
+    /// The copy that has it, until somebody was told.
+    private let untoldCopy: Mutex<String?>
+
     /// The identifier, which changes where records of another store are restored.
     let current: Mutex<String>
     let mapping: TableMapping
@@ -59,6 +65,8 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
         mapping = opening.mapping
         pool = opening.pool
         lock = opening.lock
+        schemaLoss = opening.loss?.loss
+        untoldCopy = Mutex(opening.loss?.copy)
         following = SQLiteFollowing(opening.lastTransaction)
         let slots = opening.mapping.entities.values.sorted { $0.number < $1.number }.flatMap { entity in
             entity.slots.indices.filter { entity.slots[$0].slot.declaringEntity == entity.name }.map { (entity, $0) }
@@ -72,6 +80,15 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
         }
         following.watch(self, every: configuration.pollInterval)
         OpenStores.add(self, lastTransaction: opening.lastTransaction)
+        if let loss = opening.loss {
+            StoreEvents.emit(.schemaLoss(store: configuration.name, loss: loss.loss, copy: loss.copy))
+        }
+    }
+
+    /// Tells the handler where the copy is that the opening has made.
+    public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
+        guard let schemaLoss, let copy = untoldCopy.withLock({ $0.take() }) else { return }
+        handler(.schemaLoss(store: configuration.name, loss: schemaLoss, copy: copy))
     }
 
     deinit {

@@ -206,7 +206,7 @@ struct SaveWriter {
             guard let found = columns.contents(of: value) else {
                 throw store.error(.unfitValue(record: "\(record)", property: slot.slot.name))
             }
-            if columns.kind.mayBeNaN(value) { holdsNaN = true }
+            if columns.kind.isNaN(value) { holdsNaN = true }
             return columns.other == nil ? [found.main] : [found.main, found.other]
         case .reference(_, let other):
             guard case .identifier(let target) = value else { return other == nil ? [.null] : [.null, .null] }
@@ -559,7 +559,8 @@ struct SaveWriter {
         let transaction = moment.lastTransaction + 1
         let entry = entry(transaction, author: author)
         try connection.run(
-            "INSERT INTO mortise_history VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO mortise_history (n, at, author, process, bundle, kind, mark, changes) "
+                + "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 .integer(transaction), .real(entry.timestamp.timeIntervalSinceReferenceDate),
                 author.map(SQLValue.text) ?? .null, .text(entry.process), .text(entry.bundle),

@@ -55,11 +55,7 @@ struct StoreMetadata {
     /// - Throws: `SQLiteError` for a file that is no store, or a damaged one.
     init(_ connection: SQLiteConnection) throws {
         func damaged(_ text: String) -> SQLiteError { SQLiteError(connection.path, .damagedMetadata(text)) }
-        var isStore = false
-        try connection.run("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'mortise_store'") {
-            isStore = $0.integer(0) == 1
-        }
-        if !isStore { throw SQLiteError(connection.path, .notAStore) }
+        if try !Self.isStore(connection) { throw SQLiteError(connection.path, .notAStore) }
         var found: StoreMetadata?
         try connection.run(
             "SELECT s.identifier, s.format, s.schema, s.schemaNumber, s.nextEntity, s.nextProperty FROM mortise_store s"
@@ -134,6 +130,45 @@ struct StoreMetadata {
             throw SQLiteError(connection.path, .damagedMetadata("mortise_store has no row"))
         }
         return last
+    }
+
+    /// Whether the tables are those of an earlier version of this library, whose history had no marks.
+    static func isOlder(_ connection: SQLiteConnection) throws -> Bool {
+        var count: Int64 = 0
+        try connection.run(
+            "SELECT count(*) FROM pragma_table_info('mortise_history') c WHERE c.name IN ('kind', 'mark')"
+        ) { count = $0.integer(0) }
+        return count < 2
+    }
+
+    /// Gives the file the tables and columns that it lacks, within a transaction.
+    static func upgrade(_ connection: SQLiteConnection) throws {
+        guard try isStore(connection), try isOlder(connection) else { return }
+        for column in ["kind", "mark"] {
+            try connection.run("ALTER TABLE mortise_history ADD COLUMN \(column) INTEGER NOT NULL DEFAULT 0")
+        }
+        // Two copies of the file that go on by themselves have other marks.
+        try connection.run("UPDATE mortise_history SET kind = (substr(changes, 2, 1) = x'01'), mark = random()")
+        for column in [
+            "horizon INTEGER NOT NULL DEFAULT 0", "horizonMark INTEGER", "erasure INTEGER NOT NULL DEFAULT 0",
+        ] {
+            try connection.run("ALTER TABLE mortise_store ADD COLUMN \(column)")
+        }
+        try connection.run(
+            """
+            UPDATE mortise_store SET \
+            horizon = coalesce((SELECT min(h.n) - 1 FROM mortise_history h), lastTransaction), \
+            erasure = coalesce((SELECT max(h.n) FROM mortise_history h WHERE h.kind = 1), 0)
+            """)
+        try connection.run("CREATE TABLE IF NOT EXISTS mortise_holder (name TEXT PRIMARY KEY, holder TEXT NOT NULL)")
+    }
+
+    private static func isStore(_ connection: SQLiteConnection) throws -> Bool {
+        var isStore = false
+        try connection.run("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'mortise_store'") {
+            isStore = $0.integer(0) == 1
+        }
+        return isStore
     }
 
     /// Writes schema and catalog; programs that have the store open under another schema cannot save any more.

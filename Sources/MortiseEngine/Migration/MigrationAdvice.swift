@@ -5,7 +5,7 @@ package import MortiseCore
 /// process that dies leaves the file to the next one that gets the lock.
 package struct MigrationAdvice {
     /// What the file's name has after that of its store.
-    static let suffix = ".mortise-migration"
+    package static let suffix = ".mortise-migration"
     private static let longest: Int64 = 65_536
 
     private let path: String

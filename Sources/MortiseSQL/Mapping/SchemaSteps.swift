@@ -12,11 +12,21 @@ package struct SchemaSteps: Sendable {
         case clear(table: String, columns: [String])
         /// Takes away a table of links.
         case drop(links: String)
+        /// Takes away what the records of some entities refer to.
+        case detach(table: String, columns: [String], entities: [Int])
+        /// Takes away references to records of some entities, in columns of which the last has the number of the target's entity.
+        case release(table: String, columns: [String], entities: [Int])
+        /// Takes away links whose side in that column is a record of some entities.
+        case unlink(links: String, column: String, table: String, entities: [Int])
     }
 
     /// Names and numbers for the new schema.
     package private(set) var catalog: TableCatalog
     private let dialect: SQLDialect
+    private let schema: StoredSchema
+    /// The numbers of entities that the new schema lacks.
+    private var gone: Set<Int> = []
+    private var families: [String: Set<Int>] = [:]
     /// In the order in which they are to be done.
     package private(set) var steps: [Step] = []
 
@@ -32,6 +42,7 @@ package struct SchemaSteps: Sendable {
     ) throws(SchemaMisfit) {
         self.catalog = catalog
         self.dialect = dialect
+        schema = new
         let (oldLayouts, newLayouts) = (old.recordLayouts(), new.recordLayouts())
         let origins = new.entityOrigins(in: old)
         if Set(origins.values).count < origins.count {
@@ -41,6 +52,9 @@ package struct SchemaSteps: Sendable {
         let mapping = TableMapping(old, catalog, dialect)
         let former = Dictionary(origins.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         func current(_ name: String) -> String { former[name] ?? name }
+        families = mapping.entities.mapValues(\.family)
+        detach(
+            mapping.entities.values.filter { former[$0.name] == nil }.sorted { $0.number < $1.number }, from: mapping)
         // What leaves the schema must not keep records from being deleted that it refers to.
         for (name, entity) in mapping.entities.sorted(by: { $0.key < $1.key }) where former[name] == nil {
             for slot in entity.slots where slot.slot.declaringEntity == name { forget(slot, of: entity) }
@@ -57,6 +71,67 @@ package struct SchemaSteps: Sendable {
         }
         self.catalog.add(new)
         try fill(new, origins, oldLayouts)
+    }
+
+    /// The first property or entity of the new schema that a store which cannot be changed lacks, or has under another name; nil if it has
+    /// all of them.
+    /// - Parameter known: names and numbers of what the store has.
+    package func missing(in known: TableCatalog) -> String? {
+        let mapping = TableMapping(schema, catalog, dialect)
+        let used = Set(mapping.entities.values.flatMap { $0.slots.map(\.number) })
+        let property = catalog.properties.first { property in
+            used.contains(property.number) && known.properties.first { $0.number == property.number } != property
+        }
+        return property?.name
+            ?? catalog.entities.first { mapping.byNumber[$0.number] != nil && !known.entities.contains($0) }?.name
+    }
+
+    /// Takes records of entities that leave the schema out of the relationships that stay.
+    private mutating func detach(_ gone: [TableMapping.Entity], from mapping: TableMapping) {
+        if gone.isEmpty { return }
+        for entity in gone {
+            for slot in entity.slots where slot.slot.declaringEntity != entity.name {
+                switch slot.place {
+                case .reference:
+                    steps.append(
+                        .detach(
+                            table: entity.table, columns: TableMapping.columns(of: slot.place),
+                            entities: [entity.number]))
+                case .links(let links):
+                    steps.append(
+                        .unlink(
+                            links: links, column: TableMapping.Link.owner, table: entity.table,
+                            entities: [entity.number]))
+                default: break
+                }
+            }
+        }
+        self.gone = Set(gone.map(\.number))
+        for entity in mapping.entities.values.sorted(by: { $0.number < $1.number }) {
+            for slot in entity.slots where slot.slot.declaringEntity == entity.name {
+                guard let destination = mapping.entities[slot.destination] else { continue }
+                let entities = destination.family.intersection(self.gone).sorted()
+                if entities.isEmpty { continue }
+                switch slot.place {
+                // Where there is no such column, the entity that goes is the only one, and the relationship goes with it.
+                case .reference(_, .some):
+                    steps.append(
+                        .release(
+                            table: entity.table, columns: TableMapping.columns(of: slot.place), entities: entities))
+                case .links(let links):
+                    steps.append(
+                        .unlink(
+                            links: links, column: TableMapping.Link.member, table: destination.table,
+                            entities: entities))
+                default: break
+                }
+            }
+        }
+    }
+
+    /// Whether records may lose what they refer to because its entity leaves the schema.
+    private func isReleased(_ slot: TableMapping.Slot) -> Bool {
+        !(families[slot.destination] ?? []).isDisjoint(with: gone)
     }
 
     private mutating func rename(_ new: StoredSchema, _ origins: [String: String]) throws(SchemaMisfit) {
@@ -88,6 +163,16 @@ package struct SchemaSteps: Sendable {
         _ current: (String) -> String
     ) throws(SchemaMisfit) {
         let places = layout.origins(in: old)
+        for (slot, place) in zip(layout.slots, places) {
+            guard let place, slot.declaringEntity != current(old.slots[place].declaringEntity) else { continue }
+            // It has another column there, in which its values are not.
+            switch before.slots[place].place {
+            case .attribute, .reference, .links:
+                throw SchemaMisfit(
+                    "\(slot.declaringEntity).\(slot.name) was a property of \(old.slots[place].declaringEntity)")
+            default: continue
+            }
+        }
         var followed: Set<Int> = []
         var names: [Int: String] = [:]
         for (slot, place) in zip(layout.slots, places) where slot.declaringEntity == entity.name {
@@ -111,7 +196,9 @@ package struct SchemaSteps: Sendable {
                         table: before.table, entities: before.family.sorted(), column: columns.main,
                         property: "\(entity.name).\(slot.name)"))
             }
-            if case .reference(let column, _) = was.place, was.slot.property.isOptional, !slot.property.isOptional {
+            if case .reference(let column, _) = was.place, !slot.property.isOptional,
+                was.slot.property.isOptional || isReleased(was)
+            {
                 steps.append(
                     .require(
                         table: before.table, entities: before.family.sorted(), column: column,

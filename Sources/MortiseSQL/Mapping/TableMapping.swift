@@ -167,15 +167,6 @@ package struct TableMapping: Sendable {
             .sorted { $0.entities[0].number < $1.entities[0].number }
     }
 
-    /// The entities that a later schema lacks, each with a statement that counts its records.
-    package func missing(in later: StoredSchema) -> [(name: String, count: String)] {
-        let kept = Set(later.entityOrigins(in: schema).values)
-        return entities.values.filter { !kept.contains($0.name) }.sorted { $0.number < $1.number }.map { entity in
-            let condition = "t.\(SQLName.quoted(Column.entity)) = \(entity.number)"
-            return (entity.name, "SELECT count(*) FROM \(SQLName.quoted(entity.table)) t WHERE \(condition)")
-        }
-    }
-
     /// The columns of a property's values, without those of links.
     package static func columns(of place: Place) -> [String] {
         switch place {

@@ -33,10 +33,12 @@ extension Translator {
             guard isEquality else { return .unknown }
             let isSame = (comparison == .equal) == holds
             return Fragment(isSame ? .isSame(x.number, y.number) : .isDifferent(x.number, y.number))
-        case (.record(let record), .constant(let value)), (.constant(let value), .record(let record)):
-            guard isEquality else { return .unknown }
-            guard case .identifier(let identifier) = value else { return .unknown }
-            return self.record(record, isOneOf: [identifier], (comparison == .equal) == holds)
+        case (.record(let record), .constant(.identifier(let identifier))):
+            if isEquality { return self.record(record, isOneOf: [identifier], (comparison == .equal) == holds) }
+            return order(comparison, record, identifier, holds: holds)
+        case (.constant(.identifier(let identifier)), .record(let record)):
+            if isEquality { return self.record(record, isOneOf: [identifier], (comparison == .equal) == holds) }
+            return order(comparison.reversed, record, identifier, holds: holds)
         case (.scalar(let x, let kind, let mayBeNull), .constant(let value)):
             return compare(comparison, x, kind, mayBeNull, value, holds: holds)
         case (.constant(let value), .scalar(let y, let kind, let mayBeNull)):
@@ -100,6 +102,37 @@ extension Translator {
         if ways.isEmpty { return .truth(true) }
         // Null where there is no record, or where it is not among these.
         return Fragment(.isNull(.choose(ways.count == 1 ? ways[0] : .or(ways), .value(.integer(1)), nil)))
+    }
+
+    /// A comparison of a record with an identifier by order, or its opposite. Identifiers of one store are in the order of their numbers,
+    /// and those of one number in that of their entities' names.
+    private func order(
+        _ comparison: QueryExpression.Comparison, _ record: RecordOperand, _ identifier: PersistentIdentifier,
+        holds: Bool
+    ) -> Fragment {
+        guard identifier.storeIdentifier == store, let sequence = identifier.sequenceNumber,
+            let constant = Int64(exactly: sequence)
+        else { return .unknown }
+        guard holds else {
+            // Null is not less than anything, nor more.
+            let opposite = order(comparison.opposite, record, identifier, holds: true)
+            return record.mayBeNull || record.casts != nil ? .or([opposite, isNull(.record(record), true)]) : opposite
+        }
+        let isLess = comparison == .less || comparison == .lessOrEqual
+        let entities = (record.casts ?? record.entity.family).intersection(record.entity.family)
+        // An identifier may name the wrong entity with a number.
+        let included = entities.filter { number in
+            mapping.byNumber[number].map { ValueSemantics.holds(comparison, $0.name, identifier.entityName) } ?? false
+        }
+        func compared(_ comparison: QueryExpression.Comparison) -> SQLExpression {
+            .compare(comparison.sql, record.number, .value(.integer(constant)))
+        }
+        let strict = compared(isLess ? .less : .greater)
+        if included.isEmpty { return Fragment(strict) }
+        // The bound that an index serves stands alone.
+        let bound = compared(isLess ? .lessOrEqual : .greaterOrEqual)
+        if included == entities { return Fragment(bound) }
+        return Fragment(.and([bound, .or([strict, record.isOne(of: included)])]))
     }
 
     // MARK: Values of kinds

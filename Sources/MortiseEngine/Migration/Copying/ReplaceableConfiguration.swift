@@ -72,6 +72,11 @@ extension ReplaceableConfiguration {
     /// Opens the store, to copy it.
     /// - Throws: as `beginMigration()`; `MigrationError.classNeeded`.
     public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
+        try copyingMigration(request)
+    }
+
+    /// What `beginMigration(_:)` returns by default, for a configuration that has another way for some migrations.
+    package func copyingMigration(_ request: MigrationRequest) throws -> any StoreMigration {
         try CopyingMigration(of: exclusive, request, isPreview: false)
     }
 

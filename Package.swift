@@ -424,8 +424,14 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
     for target in package.targets where target.name == "MortiseJSONFileTests" {
         // Its tests of the store through the public API alone are written with macros.
         target.exclude.append("Store")
+    }
+    // What uses the other targets asks for their traits, or is left out above.
+    for target in package.targets {
         target.dependencies.removeAll { dependency in
-            if case .byNameItem(let name, _) = dependency { !names.contains(name) } else { false }
+            switch dependency {
+            case .byNameItem(let name, _), .targetItem(let name, _): !names.contains(name)
+            default: false
+            }
         }
     }
     package.products = []

@@ -247,8 +247,8 @@ let package = Package(
             name: "shelf-conformance", dependencies: ["Shelf", "MortiseConformance"],
             path: "Tests/NewAdapter/Sources/shelf-conformance"),
         .testTarget(
-            name: "ShelfTests", dependencies: ["Shelf", "MortiseConformance"], path: "Tests/NewAdapter/Tests/ShelfTests"
-        ),
+            name: "ShelfTests", dependencies: ["Shelf", "shelf-conformance", "MortiseConformance"],
+            path: "Tests/NewAdapter/Tests/ShelfTests"),
         .testTarget(
             name: "MortiseConformanceTests",
             dependencies: [

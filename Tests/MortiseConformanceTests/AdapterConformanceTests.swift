@@ -152,7 +152,7 @@ private let seedOfRun = testSeed("the part of the conformance cases that is trie
         process.executableURL = Self.program
         process.arguments = [
             "--subject", "CSV folder that hangs", "--case", "lifecycle.saved-is-fetched", "--case",
-            "lifecycle.thousand-records", "--time-limit", "600", "--format", format,
+            "lifecycle.thousand-records", "--time-limit", "30", "--format", format,
         ]
         process.standardOutput = output
         process.standardError = progress
@@ -164,7 +164,8 @@ private let seedOfRun = testSeed("the part of the conformance cases that is trie
         { told += data }
         #expect(process.isRunning)
         #expect(!String(decoding: told, as: UTF8.self).contains("thousand-records"))
-        process.terminate()
+        // The threads of tests let a process inherit that it hears no softer signal. Its own child ends at the time limit.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         #expect(String(decoding: told, as: UTF8.self).contains("✓ lifecycle.saved-is-fetched\n"))
     }

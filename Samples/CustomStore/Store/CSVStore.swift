@@ -26,7 +26,7 @@ public enum CSVError: Error, ClassifiedStoreError {
     public var errorClass: StoreErrorClass {
         switch self {
         case .locked: .locked
-        case .cannotLock(let code): code == ENOENT ? .missing : .failedInputOutput
+        case .cannotLock: .failedInputOutput
         case .damaged: .damaged
         case .closed: .unsupported
         }

@@ -30,10 +30,7 @@ final class LoggingStore: DataStore {
 
     func fetch<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>
-    ) throws -> DataStoreFetchResult<T, DefaultSnapshot> {
-        Self.log("fetch \(T.self)\n")
-        return try sound.fetch(request)
-    }
+    ) throws -> DataStoreFetchResult<T, DefaultSnapshot> { try sound.fetch(request) }
 
     func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>

@@ -256,8 +256,8 @@ let package = Package(
             name: "shelf-conformance", dependencies: ["Shelf", "MortiseConformance"],
             path: "Tests/NewAdapter/Sources/shelf-conformance"),
         .testTarget(
-            name: "ShelfTests", dependencies: ["Shelf", "MortiseConformance"], path: "Tests/NewAdapter/Tests/ShelfTests"
-        ),
+            name: "ShelfTests", dependencies: ["Shelf", "shelf-conformance", "MortiseConformance"],
+            path: "Tests/NewAdapter/Tests/ShelfTests"),
         .testTarget(
             name: "MortiseConformanceTests",
             dependencies: [
@@ -432,8 +432,14 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
     for target in package.targets where target.name == "MortiseJSONFileTests" {
         // Its tests of the store through the public API alone are written with macros.
         target.exclude.append("Store")
+    }
+    // What uses the other targets asks for their traits, or is left out above.
+    for target in package.targets {
         target.dependencies.removeAll { dependency in
-            if case .byNameItem(let name, _) = dependency { !names.contains(name) } else { false }
+            switch dependency {
+            case .byNameItem(let name, _), .targetItem(let name, _): !names.contains(name)
+            default: false
+            }
         }
     }
     package.products = []

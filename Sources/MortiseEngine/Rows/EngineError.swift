@@ -106,12 +106,20 @@ extension EngineError: UniqueViolation {
 }
 
 extension EngineError: SwiftDataErrorConvertible {
-    /// The error of SwiftData that this one matches.
+    /// The error of SwiftData that says most.
     public var swiftDataError: SwiftDataError {
         switch self {
         case .schemaMismatch, .sameDefault: .unknownDataStoreSchema
         case .openWithOtherOptions, .closed, .latched: .loadIssueModelContainer
         default: .modelValidationFailure
+        }
+    }
+
+    /// `loadIssueModelContainer` for what opening a store under another schema may throw, and keeps a container from being made by.
+    public var furtherSwiftDataErrors: [SwiftDataError] {
+        switch self {
+        case .schemaMismatch, .sameDefault, .notUnique: [.loadIssueModelContainer]
+        default: []
         }
     }
 }

@@ -231,17 +231,18 @@ public protocol DataStoreConfiguration: Hashable {
     /// Checks the configuration before the store is made. The default accepts everything.
     /// - Throws: what is wrong with the configuration; the container's initializer throws it on.
     func validate() throws
-    /// Whether opening the store takes care of the custom stages of a migration plan: runs those that are due, or throws and
-    /// leaves the storage as it was. If false, which is the default, the container opens the store only with a plan that has
-    /// no code to run: it throws `MigrationError.plansNotRun`, or, where the configuration tells the stored schema
-    /// (`SelfDescribingConfiguration`), `MigrationError.customStage` if a custom stage is due.
+    /// Whether opening the store takes care of migration plans: carries out the stages that are due, or throws and leaves the storage as
+    /// it was. If false, which is the default, the container opens the store only with a plan that has nothing to do there. Where the
+    /// configuration tells the stored schema (`SelfDescribingConfiguration`), opening the store may do what a plan without code asks
+    /// for, and the container throws `MigrationError.customStage`, `.stagesNotFollowed` or `.optionsNotFollowed` for more. For any other
+    /// it throws `.plansNotRun`, unless the plan has no version before the one that the store is opened with.
     var handlesMigrationPlans: Bool { get }
 }
 
 extension DataStoreConfiguration {
     /// Accepts every configuration.
     public func validate() throws {}
-    /// False: the container refuses plans with code to run.
+    /// False: the container refuses plans that have something to do.
     public var handlesMigrationPlans: Bool { false }
 }
 

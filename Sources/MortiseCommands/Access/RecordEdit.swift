@@ -4,7 +4,9 @@ import MortiseCore
 
 /// Which records a verb changes, and whether it may.
 struct EditOptions: ParsableArguments {
-    @Argument(help: "The entity whose records are changed, including its subentities.")
+    @Argument(
+        help: "The entity whose records are changed, including its subentities.",
+        completion: .custom(SchemaCompletion.entities))
     var entity: String
 
     @Option(

@@ -25,7 +25,9 @@ struct Export: ParsableCommand {
             "The file to write, which must not exist; the standard output if not given.", valueName: "file"))
     var file: String?
 
-    @Option(help: ArgumentHelp("Only this entity's records, and those of its subentities.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only this entity's records, and those of its subentities.", valueName: "name"),
+        completion: .custom(SchemaCompletion.entities))
     var entity: String?
 
     @Option(

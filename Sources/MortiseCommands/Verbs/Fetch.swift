@@ -4,7 +4,9 @@ import MortiseCore
 
 /// What a verb asks a store for.
 struct QueryOptions: ParsableArguments {
-    @Argument(help: "The entity whose records are fetched, including its subentities.")
+    @Argument(
+        help: "The entity whose records are fetched, including its subentities.",
+        completion: .custom(SchemaCompletion.entities))
     var entity: String
 
     @Option(
@@ -20,7 +22,8 @@ struct QueryOptions: ParsableArguments {
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "A sort key; a minus before it puts the largest first.",
-            discussion: "Separate several keys by commas, or repeat the option.", valueName: "key"))
+            discussion: "Separate several keys by commas, or repeat the option.", valueName: "key"),
+        completion: .custom(SchemaCompletion.keys))
     var sort: [String] = []
 
     @Option(parsing: .unconditional, help: "The maximum number of records to fetch.")
@@ -64,7 +67,8 @@ struct Fetch: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "What to print of each record: properties separated by commas, through to-one relationships too.",
-            valueName: "properties"))
+            valueName: "properties"),
+        completion: .custom(SchemaCompletion.properties))
     var select: String?
 
     @Option(

@@ -41,7 +41,9 @@ struct History: ParsableCommand {
     @Option(help: ArgumentHelp("Only changes of this record, and its values now.", valueName: "entity/number"))
     var record: String?
 
-    @Option(help: ArgumentHelp("Only changes of this entity's records, and of its subentities.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only changes of this entity's records, and of its subentities.", valueName: "name"),
+        completion: .custom(SchemaCompletion.entities))
     var entity: String?
 
     @Flag(help: "List the changed records of each transaction.")

@@ -20,7 +20,9 @@ struct SetValues: ParsableCommand {
     @OptionGroup var store: StoreOption
     @OptionGroup var options: EditOptions
 
-    @Argument(help: ArgumentHelp("Properties and their new values.", valueName: "property=value"))
+    @Argument(
+        help: ArgumentHelp("Properties and their new values.", valueName: "property=value"),
+        completion: .custom(SchemaCompletion.assignments))
     var assignments: [String]
 
     func run() throws {

@@ -16,6 +16,11 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Mortise", targets: ["Mortise"]),
+        // For an app that leaves stores out: models and contexts, and the stores one by one.
+        .library(name: "MortiseModels", targets: ["MortiseModels"]),
+        .library(name: "MortiseInMemory", targets: ["MortiseInMemory"]),
+        .library(name: "MortiseJSONFile", targets: ["MortiseJSONFile"]),
+        .library(name: "MortiseAppendLog", targets: ["MortiseAppendLog"]),
         .library(name: "MortiseCore", targets: ["MortiseCore"]),
         .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
         .library(name: "MortiseSQLite", targets: ["MortiseSQLite"]),
@@ -129,10 +134,11 @@ let package = Package(
                 "MortiseCore", "MortiseSQL",
                 .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ], path: "Adapters/PostgreSQL", exclude: ["MAPPING.md"]),
+        .target(name: "MortiseModels", dependencies: ["MortiseCore", "MortiseMacros"]),
         .target(
             name: "Mortise",
             dependencies: [
-                "MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile",
+                "MortiseCore", "MortiseEngine", "MortiseModels", "MortiseInMemory", "MortiseJSONFile",
                 "MortiseAppendLog", sqlite, postgreSQL,
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -170,13 +176,15 @@ let package = Package(
         .executableTarget(
             name: "FileCatalogSample",
             dependencies: ["Mortise", "MortiseConfiguration", "MissingTrait", argumentParser],
-            path: "Samples/FileCatalog"),
+            path: "Samples/FileCatalog", exclude: ["README.md"]),
         .executableTarget(
             name: "MusicLibrarySample",
             dependencies: ["Mortise", "MortiseConfiguration", "MissingTrait", argumentParser],
             path: "Samples/MusicLibrary", exclude: ["Chinook", "README.md"]),
-        .executableTarget(name: "TripsSample", dependencies: ["Mortise"], path: "Samples/Trips"),
-        .executableTarget(name: "JourneysSample", dependencies: ["Mortise"], path: "Samples/Journeys"),
+        .executableTarget(
+            name: "TripsSample", dependencies: ["Mortise"], path: "Samples/Trips", exclude: ["README.md"]),
+        .executableTarget(
+            name: "JourneysSample", dependencies: ["Mortise"], path: "Samples/Journeys", exclude: ["README.md"]),
         .target(
             name: "InventorySample", dependencies: ["Mortise", .product(name: "Logging", package: "swift-log")],
             path: "Samples/Inventory/Domain"),
@@ -205,7 +213,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["RemoteStore"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["RemoteStore"])),
                 .product(name: "Logging", package: "swift-log"),
-            ], path: "Samples/RemoteStore"),
+            ], path: "Samples/RemoteStore", exclude: ["README.md"]),
         .target(
             name: "SQLiteStore",
             dependencies: ["MortiseCore", .target(name: "CSQLite", condition: .when(traits: ["SQLiteStore"]))],
@@ -228,27 +236,28 @@ let package = Package(
             dependencies: [
                 "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseTestSupport", "PackageTestSupport",
             ]),
-        // Its folder Expansion is a link to that of MortiseMacros, whose sources it compiles itself: a dependency on a macro
-        // would build the whole test bundle for the host, and a library for both would build swift-syntax twice for all.
-        .testTarget(
-            name: "MortiseMacrosTests",
+        // A macro by its type only: it is a program that tests ask about source text, and what needs swift-syntax outside of
+        // macros would have it compiled a second time. Its folder Expansion is a link to that of MortiseMacros.
+        .macro(
+            name: "SourceTools",
             dependencies: [
                 .product(name: "SwiftDiagnostics", package: "swift-syntax"),
                 .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftParserDiagnostics", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
-            ]),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+            ], path: "Tests/SourceTools"),
+        .testTarget(name: "MortiseMacrosTests", dependencies: ["PackageTestSupport"]),
         // The package that `mortise new-adapter Shelf` writes.
         .target(name: "Shelf", dependencies: ["MortiseCore"], path: "Tests/NewAdapter/Sources/Shelf"),
         .executableTarget(
             name: "shelf-conformance", dependencies: ["Shelf", "MortiseConformance"],
             path: "Tests/NewAdapter/Sources/shelf-conformance"),
         .testTarget(
-            name: "ShelfTests", dependencies: ["Shelf", "MortiseConformance"], path: "Tests/NewAdapter/Tests/ShelfTests"
-        ),
+            name: "ShelfTests", dependencies: ["Shelf", "shelf-conformance", "MortiseConformance"],
+            path: "Tests/NewAdapter/Tests/ShelfTests"),
         .testTarget(
             name: "MortiseConformanceTests",
             dependencies: [
@@ -346,8 +355,7 @@ let package = Package(
             name: "ReadmeTests",
             dependencies: [
                 "ReadmeQuickStart", "ReadmeSwiftData", "ReadmeCustomStore", "GuideGettingStarted", "Mortise",
-                .product(name: "SwiftParser", package: "swift-syntax"),
-                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                "MortiseMetrics", "PackageTestSupport",
             ], exclude: ["QuickStart", "SwiftData", "CustomStore", "GettingStarted", "Manifest"]),
         .testTarget(
             name: "MortiseTests",
@@ -379,7 +387,7 @@ let package = Package(
             name: "SamplesTests",
             dependencies: [
                 "FileCatalogSample", "InventorySample", "InventorySampleServer", "JourneysSample", "Mortise",
-                "MortiseProgram", "MusicLibrarySample", "TripsSample",
+                "MortiseProgram", "MusicLibrarySample", "PackageTestSupport", "TripsSample",
             ]),
         .testTarget(
             name: "MortiseServiceTests",
@@ -424,8 +432,14 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
     for target in package.targets where target.name == "MortiseJSONFileTests" {
         // Its tests of the store through the public API alone are written with macros.
         target.exclude.append("Store")
+    }
+    // What uses the other targets asks for their traits, or is left out above.
+    for target in package.targets {
         target.dependencies.removeAll { dependency in
-            if case .byNameItem(let name, _) = dependency { !names.contains(name) } else { false }
+            switch dependency {
+            case .byNameItem(let name, _), .targetItem(let name, _): !names.contains(name)
+            default: false
+            }
         }
     }
     package.products = []

@@ -9,6 +9,7 @@ import Synchronization
 final class JSONFile: CommitSink, @unchecked Sendable {
     /// The path with links at its end resolved, and as it was given.
     let path: String
+    var location: String? { path }
     private let givenPath: String
     private let largestFile: Int64
     private let catalog: Catalog
@@ -102,10 +103,12 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             if content == nil { try external.refuseData(withoutStoreAt: files.main) }
             var stored = schema
             let loaded = try content.map { content in
-                try JSONFileError.naming(path) {
-                    try load(content.bytes, configuration.integrity, schema: schema, external) { found in
-                        try found.checkIsNotNewer(than: schema, store: path)
-                        stored = found
+                try EngineError.naming(path) {
+                    try JSONFileError.naming(path) {
+                        try load(content.bytes, configuration.integrity, schema: schema, external) { found in
+                            try found.checkIsNotNewer(than: schema, store: path)
+                            stored = found
+                        }
                     }
                 }
             }

@@ -14,6 +14,7 @@ struct Catalog {
     /// The URL of the store as it may be printed.
     var storeName: String { StoreRegistry.standard.redacted(store) }
     let context: ModelContext
+    private let isOfEverything: Bool
 
     /// Opens the catalog that `options` name; nothing is written yet.
     ///
@@ -21,6 +22,7 @@ struct Catalog {
     ///   what the store throws if it cannot be opened.
     init(_ options: CatalogOptions) throws {
         folder = options.folder
+        isOfEverything = options.everything
         rootName = try Self.absolutePath(of: options.folder)
         store =
             try options.store ?? StoreSettings.standard(arguments: []).url(registry: .standard)
@@ -38,7 +40,8 @@ struct Catalog {
     ///
     /// - Throws: ``SystemError`` if the folder itself cannot be opened, and what the store throws.
     func scan(listing limit: Int) throws -> ScanReport {
-        let walk = DirectoryWalk(folder: folder, storeFiles: StoreFiles(store: store))
+        let walk = DirectoryWalk(
+            folder: folder, storeFiles: StoreFiles(store: store), isOfEverything: isOfEverything)
         var scan = try CatalogScan(of: self, listing: limit)
         return try scan.run(walk, ProgressLine())
     }

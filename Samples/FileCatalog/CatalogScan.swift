@@ -67,6 +67,8 @@ struct CatalogScan {
             report.specialFiles += 1
         case .leftOut(let path):
             report.leftOut.append(path.text)
+        case .ignored:
+            report.ignored += 1
         case .problem(let path, let reason):
             report.problems.append(ScanReport.Problem(path: path.text, reason: reason))
             unreadable.insert(path)

@@ -7,3 +7,4 @@
 @_exported public import enum MortiseEngine.StoredSchemaFault
 @_exported public import MortiseInMemory
 @_exported public import MortiseJSONFile
+@_exported public import MortiseModels

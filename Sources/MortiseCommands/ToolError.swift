@@ -24,6 +24,10 @@ public enum ToolError: Error, Hashable, Sendable {
     case unequalCopy(detail: String)
     /// A record that was found is gone: another program has deleted it while the store was read.
     case changedMeanwhile(record: String)
+    /// What a store's history no longer has is needed: transactions up to this one.
+    case historyGone(store: String, upTo: UInt64)
+    /// Somebody else has saved since the changes were shown, and they would be others now.
+    case changedSinceShown(store: String)
     /// The user interrupted the tool; the text says what was completed.
     case interrupted(String)
     /// An argument is not valid.
@@ -82,6 +86,12 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         case .unequalCopy(let detail): "the copy differs from its source: \(detail)"
         case .changedMeanwhile(let record):
             "another program deleted \(record) while the store was read; run the command again"
+        case .historyGone(let store, let number):
+            "transactions up to \(number) are gone from the history of \(store), so what began before cannot be told as one "
+                + "change; begin with --from \(number), or leave out --net to see what is left"
+        case .changedSinceShown(let store):
+            "another program has saved to \(store) meanwhile, and the changes would now be those that were shown last; "
+                + "nothing was changed: run the command again"
         case .interrupted(let what): what
         case .usage(let message): message
         case .notASchema(let source, let detail): "\(source) is not a schema: \(detail)"
@@ -121,7 +131,9 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         case .unsupported, .notImportable: .unsupported
         case .holdsRecords, .alreadyThere, .notReplaced: .alreadyExists
         case .sameStore, .usage, .unansweredQuestions: .usage
-        case .otherSchema, .notABeginning, .unequalCopy, .changedMeanwhile, .interrupted, .notResumable: .conflict
+        case .otherSchema, .notABeginning, .unequalCopy, .changedMeanwhile, .interrupted, .notResumable, .historyGone,
+            .changedSinceShown:
+            .conflict
         case .rejectedLines, .leftOutReferences: .invalid
         case .unfinishedImport, .rejectedFileExists: .alreadyExists
         case .output, .unwritableFile: .failedInputOutput

@@ -89,8 +89,13 @@ extension EngineDataStore {
     /// Closes the engine. Saves throw `EngineError.closed` afterwards; versions that are held stay readable.
     public func close() throws { try engine.close() }
 
+    /// What errors call the store: its place, where its configuration tells one.
+    package var locationOrIdentifier: String {
+        (configuration as? any SelfDescribingConfiguration)?.location ?? identifier
+    }
+
     func checkWritable() throws {
-        if !allowsSave { throw EngineError.readOnly(store: identifier) }
+        if !allowsSave { throw EngineError.readOnly(store: locationOrIdentifier) }
     }
 
     private func matches<T: PersistentModel>(

@@ -21,7 +21,7 @@ registry.register(.postgres)
 #endif
 let stores = registry
 let settings = ToolSettings { name in try StoreSettings.standard(arguments: []).url(named: name, registry: stores) }
-MortiseTool(registry: stores, settings: settings, version: "mortise 0.1.0-dev").run()
+MortiseTool(registry: stores, settings: settings, version: "mortise 1.0.0-rc.1").run()
 #else
 import MissingTrait
 

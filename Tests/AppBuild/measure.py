@@ -26,7 +26,7 @@ let package = Package(
     name: "App",
     platforms: [.macOS(.v15)],
     dependencies: [.package(url: "%s", branch: "measured"%s)],
-    targets: [.executableTarget(name: "App", dependencies: [.product(name: "Mortise", package: "Mortise")])]
+    targets: [.executableTarget(name: "App", dependencies: [%s])]
 )
 """
 
@@ -46,6 +46,14 @@ context.insert(Trip(name: "Across the Alps"))
 try context.save()
 print(try context.fetchCount(FetchDescriptor<Trip>()))
 """
+
+# The same with one store, and none of the others.
+PROGRAM_OF_ONE_STORE = PROGRAM.replace("import Mortise\n", "import MortiseAppendLog\nimport MortiseModels\n").replace(
+    'store: "json:trips.json")', 'configurations: AppendLogConfiguration(path: "trips.log"))')
+
+
+def products(*names):
+    return ", ".join(f'.product(name: "{name}", package: "Mortise")' for name in names)
 
 
 def run(command, folder):
@@ -107,7 +115,7 @@ def main():
         run(["git", "branch", "--force", "measured", commit], clone)
         (app / "Sources/App").mkdir(parents=True)
         traits = ", traits: [%s]" % ", ".join(f'"{trait}"' for trait in options.trait) if options.trait else ""
-        (app / "Package.swift").write_text(MANIFEST % (clone.as_uri(), traits))
+        (app / "Package.swift").write_text(MANIFEST % (clone.as_uri(), traits, products("Mortise")))
         (app / "Sources/App/main.swift").write_text(PROGRAM)
 
         run(["swift", "package", "resolve"], app)
@@ -134,9 +142,23 @@ def main():
         answer = run([app / ".build/debug/App"], app)[0]
         if answer != "1\n":
             faults.append(f"the app found {answer}")
+        # In the same folder: what both build is there.
+        (app / "Package.swift").write_text(
+            MANIFEST % (clone.as_uri(), traits, products("MortiseModels", "MortiseAppendLog")))
+        (app / "Sources/App/main.swift").write_text(PROGRAM_OF_ONE_STORE)
+        run(["swift", "build", "-j", "2"], app)
+        modules = compiled((app / ".build/debug.yaml").read_text())
+        others = {"Mortise", "MortiseInMemory", "MortiseJSONFile", "MortiseSQLite", "MortisePostgreSQL"}
+        unasked = sorted(others & {module for package in modules.values() for module in package})
+        print(f"with one store: {sum(sum(counts.values()) for counts in modules.values())} object files")
+        if unasked:
+            faults.append(f"an app of one store compiles {', '.join(unasked)}")
+        answer = run([app / ".build/debug/App"], app)[0]
+        if answer != "1\n":
+            faults.append(f"the app of one store found {answer}")
         for fault in faults:
             print(f"failed: {fault}")
-        print(f"{3 - len(faults)} passed, {len(faults)} failed, 0 skipped")
+        print(f"{5 - len(faults)} passed, {len(faults)} failed, 0 skipped")
         sys.exit(1 if faults else 0)
 
 

@@ -4,8 +4,8 @@
 usage: site.py BIN OUTPUT
 
 BIN is the folder of a build for debugging, which has the modules; OUTPUT becomes a folder that any web server can serve. A
-module fails if docc warns of it, or if a link on one of its pages leads to a page that does not exist. The last line is the counts of
-these checks. Links to other sites are counted and not followed.
+module fails if docc warns of it, or if a link on one of its pages leads to a page, or to a heading of one, that does not exist. The last
+line is the counts of these checks. Links to other sites are counted and not followed.
 """
 
 import concurrent.futures
@@ -16,12 +16,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # What a module's clients see of other modules belongs to its pages.
 MODULES = {
-    "Mortise": ["MortiseCore", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog"],
+    "Mortise": ["MortiseModels", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog"],
     "MortiseConformance": [],
     "MortiseCommands": [],
 }
@@ -82,6 +83,19 @@ def destinations(page):
                 yield "file", variant["url"]
 
 
+def anchors(path):
+    """The headings of a page, which a fragment can name, in lower case."""
+    found, rest = set(), [json.loads(path.read_text())]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, dict):
+            found.update([part["anchor"].lower()] if isinstance(part.get("anchor"), str) else [])
+            rest.extend(part.values())
+        elif isinstance(part, list):
+            rest.extend(part)
+    return found
+
+
 def check(archive, module):
     """The number of a module's pages and links, and the links that lead nowhere."""
     data = archive / "data"
@@ -92,9 +106,12 @@ def check(archive, module):
         pages += 1
         for kind, destination in destinations(page):
             links += 1
-            target = destination.split("#")[0].strip("/").lower()
+            target, _, fragment = destination.partition("#")
+            target = target.strip("/").lower()
+            file = data / f"{target}.json" if target else path
             exists = {
-                "page": destination.startswith("#") or bool(target) and (data / f"{target}.json").is_file(),
+                "page": bool(target or fragment) and file.is_file()
+                and (not fragment or urllib.parse.unquote(fragment).lower() in anchors(file)),
                 "file": (archive / destination.lstrip("/")).is_file(),
                 "other": True,
             }[kind]

@@ -69,6 +69,44 @@ import Testing
         #expect(found[4] == "3 records")
     }
 
+    @Test func linesAreOneObjectEach() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.json", 10)
+        let found = try lines("fetch", store, "Trip", "--format", "lines", "--select", "$id,note", "--limit", "2")
+        #expect(found.count == 2 && found[1].hasSuffix(#""note":"note 1\n\"quoted\", with comma"}"#), "\(found)")
+        for line in found { _ = try JSONSerialization.jsonObject(with: Data(line.utf8)) }
+        #expect(try lines("fetch", store, "Trip", "--where", "seats < 0", "--format", "lines") == [])
+    }
+
+    @Test func aRecordIsALineForEachProperty() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 10)
+        let words = Array(repeating: "word", count: 40).joined(separator: " ")
+        let bell = "link\u{7}\u{1B}[31m"
+        for (name, text) in [("Trip 2", words), ("Trip 3", bell)] {
+            let run = try ToolRun("set", store, "Trip", "--where", "name == '\(name)'", "note=\(text)", "--yes")
+            #expect(run.status == 0, "\(run.errors)")
+        }
+        let found = try lines(
+            "fetch", store, "Trip", "--where", "name in ['Trip 0', 'Trip 2', 'Trip 3']", "--select", "name,note",
+            "--format", "record")
+        #expect(Array(found.prefix(4)) == ["name  Trip 0", "note  nil", "", "name  Trip 2"], "\(found)")
+        let note = found[4..<(found[4...].firstIndex(of: "") ?? found.endIndex)]
+        #expect(note.count == 3 && note.allSatisfy { $0.count <= 100 }, "\(found)")
+        #expect(note.dropFirst().allSatisfy { $0.hasPrefix("      word") }, "\(found)")
+        #expect(note.map { $0.dropFirst(6) }.joined(separator: " ") == words, "\(found)")
+        #expect(Array(found.suffix(2)) == ["name  Trip 3", "note  link\\u{7}\\u{1b}[31m"], "\(found)")
+    }
+
+    @Test func textIsWrappedAtSpaces() {
+        #expect("".wrapped(to: 5) == [""])
+        #expect("one two".wrapped(to: 7) == ["one two"])
+        #expect("one two three".wrapped(to: 7) == ["one two", "three"])
+        #expect("abcdefghij kl".wrapped(to: 4) == ["abcd", "efgh", "ij", "kl"])
+        #expect("日本語".wrapped(to: 4) == ["日本", "語"])
+        #expect("日".wrapped(to: 1) == ["日"])
+    }
+
     @Test func aDateThatWasPrintedFindsItsRecord() throws {
         let folder = try ToolFolder()
         let store = try folder.trips("trips.log", 20)

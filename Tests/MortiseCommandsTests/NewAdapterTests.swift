@@ -53,6 +53,10 @@ import Testing
         let manifest = try text(new.appending(path: "Package.swift"))
         #expect(manifest.contains(".package(url: \"\(url)\", branch: \"main\")"))
         #expect(manifest.contains(".product(name: \"MortiseCore\", package: \"mortise\")"))
+        // The tests start the program, so that it has to be built with them.
+        #expect(manifest.contains("\"Paper\", \"paper-conformance\", .product(name: \"MortiseConformance\""))
+        let tests = try text(new.appending(path: "Tests/PaperTests/ConformanceTests.swift"))
+        #expect(tests.contains("ConformanceProgram.beside(\"paper-conformance\")"))
     }
 
     @Test func whatCannotBeMadeIsRefusedAndChangesNothing() throws {
@@ -61,7 +65,10 @@ import Testing
             let run = try ToolRun("new-adapter", name, "--mortise", mortise, "--in", folder.url.path)
             return (run.status, run.errors)
         }
-        for name in ["shelf", "Sh elf", "../Shelf", "", "Sh\"elf", "Große", "Mortise", "Foundation"] {
+        let taken = [
+            "Mortise", "Foundation", "Type", "Any", "Self", "SwiftData", "XCTest", "Dispatch", "Testing", "TypeStore",
+        ]
+        for name in ["shelf", "Sh elf", "../Shelf", "", "Sh\"elf", "Große"] + taken {
             let (status, errors) = try refusal(name)
             #expect(status == 64, "\(name): \(errors)")
         }

@@ -1,6 +1,7 @@
 import Foundation
 import MortiseConformance
 import MortiseCore
+import PackageSubjects
 import Testing
 
 @Suite struct ConformanceReportTests {
@@ -215,6 +216,29 @@ import Testing
         let status = ConformanceProgram.main(subjects: [.reference], arguments: arguments) { output += $0 }
         #expect(status == 2)
         #expect(output.contains("usage:"))
+    }
+
+    @Test func aReportSaysWhyNoProcessWasKilled() throws {
+        let words = "no process killed: the subject has no folder that another process could open"
+        #expect(run("--level", "core").output.contains(words))
+        #expect(!run("--level", "first-hour").output.contains(words))
+        let (status, output) = run("--case", "lifecycle.saving-nothing", "--kills", "3")
+        #expect(status == 0)
+        #expect(output.hasSuffix("\n\(words)\n\n1 passed, 0 failed, 0 skipped\n"), "\(output)")
+        let markdown = run("--case", "lifecycle.saving-nothing", "--kills", "3", "--format", "markdown").output
+        #expect(markdown.contains("N\(words.dropFirst())."), "\(markdown)")
+    }
+
+    /// Bug: the results of all cases were lost with the error.
+    @Test func killsThatCannotBeTriedAreAFaultAndLoseNoResults() throws {
+        var output = ""
+        let status = ConformanceProgram.main(
+            subjects: [PackageSubjects.csv], arguments: ["--case", "lifecycle.saving-nothing", "--kills", "3"],
+            program: URL(fileURLWithPath: "/no/such/program"), output: { output += $0 })
+        #expect(status == 1)
+        #expect(output.contains("✗ lifecycle.saving-nothing"), "\(output)")
+        #expect(output.contains("kills.tried: Processes can be started"), "\(output)")
+        #expect(output.hasSuffix("0 passed, 1 failed, 0 skipped\n"), "\(output)")
     }
 
     @Test func faultySubjectGivesStatusOne() throws {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct SerialisedStoreTests {
     private func mostAtOnce<C: DataStoreConfiguration>(_ configuration: C, _ meter: Meter) throws -> Int {
         let container = try ModelContainer(for: Schema([Book.self]), configurations: [configuration])
-        let failures = Failures()
+        let failures = Notes()
         // Threads of their own: a busy pool would run one after the other.
         let ended = DispatchSemaphore(value: 0)
         for number in 0..<8 {
@@ -18,6 +18,10 @@ import Testing
                         _ = try context.fetch(FetchDescriptor<Book>())
                         _ = try context.fetchCount(FetchDescriptor<Book>(predicate: #Predicate { $0.pages > 1 }))
                         _ = try context.fetchIdentifiers(FetchDescriptor<Book>())
+                        _ = try container.compact()
+                        let answers = container.health().map(\.answers)
+                        #expect(answers == [true])
+                        _ = try container.statistics()
                     }
                 } catch {
                     failures.value.withLock { $0.append("\(number): \(error)") }
@@ -27,13 +31,32 @@ import Testing
         }
         for _ in 0..<8 { ended.wait() }
         #expect(failures.value.withLock { $0 } == [])
-        #expect(meter.calls >= 8 * 4 * 3)
+        #expect(meter.calls >= 8 * 4 * 5)
         return meter.most
     }
 
     @Test func callsOnAStoreThatPromisesNothingComeOneAfterTheOther() throws {
         let meter = Meter()
         #expect(try mostAtOnce(MeteredConfiguration(meter), meter) == 1)
+    }
+
+    /// Code of the app's may run while a store is called and while a context saves, and use the container again.
+    @Test func aStoreMayBeUsedAgainByWhatItCalls() throws {
+        let meter = Meter()
+        let container = try ModelContainer(for: Schema([Book.self]), configurations: [MeteredConfiguration(meter)])
+        let seen = Notes()
+        let nest: @Sendable () throws -> Void = {
+            let context = ModelContext(container)
+            let count = try context.fetchCount(FetchDescriptor<Book>())
+            context.insert(Book(title: "inner", pages: 1))
+            try context.save()
+            seen.value.withLock { $0.append("\(count)") }
+        }
+        try meter.during(nest) { _ = try container.compact() }
+        let context = ModelContext(container)
+        context.insert(Book(title: "outer", pages: 1))
+        try meter.during(nest) { try context.save() }
+        #expect(seen.value.withLock { $0 } == ["0", "0"] && !context.hasChanges)
     }
 
     /// Which shows that the other test would find calls that overlap.
@@ -43,13 +66,14 @@ import Testing
     }
 }
 
-private final class Failures: Sendable {
+private final class Notes: Sendable {
     let value = Mutex<[String]>([])
 }
 
 /// Counts who is inside of a store.
 private final class Meter: Hashable, Sendable {
     private let counts = Mutex((calls: 0, now: 0, most: 0))
+    private let nested = Mutex<(@Sendable () throws -> Void)?>(nil)
     var most: Int { counts.withLock { $0.most } }
     var calls: Int { counts.withLock { $0.calls } }
 
@@ -62,6 +86,16 @@ private final class Meter: Hashable, Sendable {
         // Time for another thread to come in: where calls must not overlap, nothing announces that none will.
         Thread.sleep(forTimeInterval: 0.001)
         counts.withLock { $0.now -= 1 }
+    }
+
+    /// Runs a body, and within the store's next call that may throw, something else.
+    func during(_ other: @escaping @Sendable () throws -> Void, _ body: () throws -> Void) throws {
+        nested.withLock { $0 = other }
+        try body()
+    }
+
+    func callNested() throws {
+        if let other = nested.withLock({ nested in nested.take() }) { try other() }
     }
 
     static func == (a: Meter, b: Meter) -> Bool { a === b }
@@ -86,7 +120,7 @@ private struct ConcurrentConfiguration: DataStoreConfiguration {
     init(_ meter: Meter) { self.meter = meter }
 }
 
-private protocol MeteringStore: DataStore where Snapshot == DefaultSnapshot {
+private protocol MeteringStore: HealthCheckedStore where Snapshot == DefaultSnapshot {
     var meter: Meter { get }
 }
 
@@ -101,7 +135,23 @@ extension MeteringStore {
     }
     func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
-    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { throw DataStoreError.unsupportedFeature }
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        meter.call()
+        try meter.callNested()
+        var identifiers: [PersistentIdentifier: PersistentIdentifier] = [:]
+        for snapshot in request.inserted {
+            let temporary = snapshot.persistentIdentifier
+            identifiers[temporary] = try .identifier(
+                for: identifier, entityName: temporary.entityName, primaryKey: UUID())
+        }
+        return DataStoreSaveChangesResult(for: identifier, remappedIdentifiers: identifiers)
+    }
+    func compactStore() throws -> MaintenanceReport? {
+        meter.call()
+        try meter.callNested()
+        return nil
+    }
+    func checkHealth() throws { meter.call() }
 }
 
 private final class MeteredStore: MeteringStore {

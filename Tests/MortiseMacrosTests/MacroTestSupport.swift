@@ -1,95 +1,106 @@
-import SwiftDiagnostics
-import SwiftParser
-import SwiftSyntax
-import SwiftSyntaxBuilder
-import SwiftSyntaxMacroExpansion
-import SwiftSyntaxMacros
-import SwiftSyntaxMacrosGenericTestSupport
+import PackageTestSupport
 import Testing
 
-/// What the compiler passes to `@Model` on a class that has no model above it.
-private let rootConformances: [TypeSyntax] = ["PersistentModel", "Sendable"]
+/// Which macros a test has expanded.
+struct MacroSet {
+    var expandsPublicMacros = true
+    var expandsMemberMacros = false
+    /// Whether the superclass of each model is a model.
+    var isSubclass = false
 
-/// The public macros; with `isSubclass`, as for a class whose superclass is a model.
-func macroSpecs(isSubclass: Bool = false) -> [String: MacroSpec] {
-    [
-        "Model": MacroSpec(type: ModelMacro.self, conformances: isSubclass ? [] : rootConformances),
-        "Attribute": MacroSpec(type: AttributeMacro.self),
-        "Relationship": MacroSpec(type: RelationshipMacro.self),
-        "Transient": MacroSpec(type: TransientMacro.self),
-        "Unique": MacroSpec(type: UniqueMacro.self),
-        "Index": MacroSpec(type: IndexMacro.self),
-        "ModelActor": MacroSpec(type: ModelActorMacro.self, conformances: ["ModelActor"]),
-    ]
+    /// The public macros.
+    static let declared = MacroSet()
+    /// The public macros on classes whose superclass is a model.
+    static let subclass = MacroSet(isSubclass: true)
+    /// The macros that `@Model` puts on members.
+    static let accessors = MacroSet(expandsPublicMacros: false, expandsMemberMacros: true)
+    /// The public ones and those that `@Model` puts on members.
+    static let all = MacroSet(expandsMemberMacros: true)
 }
 
-/// The macros that `@Model` puts on members.
-let accessorSpecs: [String: MacroSpec] = [
-    "_PersistedProperty": MacroSpec(type: PersistedPropertyMacro.self),
-    "_ModelInitializer": MacroSpec(type: ModelInitializerMacro.self),
-]
+/// A diagnostic that a test found.
+struct FoundDiagnostic: Decodable {
+    struct Fix: Decodable {
+        let message: String
+        /// The whole source with the fix.
+        let source: String
+    }
+
+    let id: String
+    let message: String
+    let severity: Severity
+    /// The text that the diagnostic points at.
+    let node: String
+    let fixes: [Fix]
+}
+
+/// As `DiagnosticSeverity` of swift-syntax.
+enum Severity: String, Decodable {
+    case error, warning, note, remark
+}
+
+/// What the macros in a source make of it.
+struct MacroExpansion: Decodable {
+    let source: String
+    let syntaxErrors: [String]
+    /// In the order of their reporting.
+    let diagnostics: [FoundDiagnostic]
+
+    private struct Request: Encodable {
+        let source: String
+        let expandsPublicMacros: Bool
+        let expandsMemberMacros: Bool
+        let isSubclass: Bool
+    }
+
+    /// Records an issue where the program that expands macros does not answer.
+    init(of source: String, _ macros: MacroSet) {
+        do {
+            self = try SourceTools.answer(
+                to: "expand",
+                Request(
+                    source: source, expandsPublicMacros: macros.expandsPublicMacros,
+                    expandsMemberMacros: macros.expandsMemberMacros, isSubclass: macros.isSubclass))
+        } catch {
+            Issue.record(error)
+            self.source = ""
+            syntaxErrors = []
+            diagnostics = []
+        }
+    }
+}
 
 /// Expects that `source` expands to `expected` without diagnostics.
 func expectExpansion(
-    _ source: String, _ expected: String, specs: [String: MacroSpec] = macroSpecs(),
+    _ source: String, _ expected: String, _ macros: MacroSet = .declared,
     at location: Testing.SourceLocation = #_sourceLocation
 ) {
-    assertMacroExpansion(
-        source, expandedSource: expected, macroSpecs: specs,
-        failureHandler: { Issue.record("\($0.message)", sourceLocation: location) })
+    let expansion = MacroExpansion(of: source, macros)
+    #expect(expansion.syntaxErrors == [], sourceLocation: location)
+    #expect(expansion.diagnostics.map(\.message) == [], sourceLocation: location)
+    #expect(
+        words(of: expansion.source) == words(of: expected), "expanded to:\n\(expansion.source)",
+        sourceLocation: location)
+}
+
+/// A source's words, however its lines are broken and indented, which expansions leave as it comes.
+private func words(of source: String) -> [Substring] {
+    source.replacing("{}", with: "{ }").split(whereSeparator: \.isWhitespace)
 }
 
 /// What macros make of `source`.
-func expansion(of source: String, specs: [String: MacroSpec] = macroSpecs()) -> String {
-    let file = Parser.parse(source: source)
-    let context = BasicMacroExpansionContext(
-        sourceFiles: [file: .init(moduleName: "TestModule", fullFilePath: "test.swift")])
-    return file.expand(macroSpecs: specs) { syntax in
-        BasicMacroExpansionContext(sharingWith: context, lexicalContext: syntax.allMacroLexicalContexts())
-    }.description
-}
-
-/// A diagnostic that a test found, with the source that each of its fix-its makes.
-struct FoundDiagnostic {
-    let id: String
-    let message: String
-    let severity: DiagnosticSeverity
-    /// The text that the diagnostic points at.
-    let node: String
-    let fixes: [(message: String, source: String)]
+func expansion(of source: String, _ macros: MacroSet = .declared) -> String {
+    MacroExpansion(of: source, macros).source
 }
 
 /// Expands the macros in `source` and returns their diagnostics in the order of their reporting.
 func diagnostics(of source: String, isSubclass: Bool = false) -> [FoundDiagnostic] {
-    let file = Parser.parse(source: source)
-    let context = BasicMacroExpansionContext(
-        sourceFiles: [file: .init(moduleName: "TestModule", fullFilePath: "test.swift")])
-    _ = file.expand(macroSpecs: macroSpecs(isSubclass: isSubclass)) { syntax in
-        BasicMacroExpansionContext(sharingWith: context, lexicalContext: syntax.allMacroLexicalContexts())
-    }
-    return context.diagnostics.map { diagnostic in
-        FoundDiagnostic(
-            id: (diagnostic.diagMessage as? MacroDiagnostic)?.id ?? "foreign",
-            message: diagnostic.message,
-            severity: diagnostic.diagMessage.severity,
-            node: diagnostic.node.trimmedDescription,
-            fixes: diagnostic.fixIts.map { ($0.message.message, apply($0, to: source, in: context)) })
-    }
-}
-
-private func apply(_ fixIt: FixIt, to source: String, in context: BasicMacroExpansionContext) -> String {
-    var bytes = Array(source.utf8)
-    for change in fixIt.changes {
-        guard case .replace(let old, let new) = change else { continue }
-        let start = context.location(for: old.position, anchoredAt: old, fileName: "test.swift").offset
-        bytes.replaceSubrange(start..<(start + old.totalLength.utf8Length), with: Array(new.description.utf8))
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    MacroExpansion(of: source, MacroSet(isSubclass: isSubclass)).diagnostics
 }
 
 /// Expects exactly one diagnostic in `source`, with the given fix-its.
 func expectDiagnostic(
-    _ id: String, _ message: String, _ severity: DiagnosticSeverity = .error, on node: String? = nil,
+    _ id: String, _ message: String, _ severity: Severity = .error, on node: String? = nil,
     in source: String, isSubclass: Bool = false,
     fixes: [(message: String, source: String)] = [], at location: Testing.SourceLocation = #_sourceLocation
 ) {
@@ -113,4 +124,8 @@ func expectNoDiagnostics(
 }
 
 /// What marks storage that the compiler cannot check, where it has a mark.
-let safe = UnsafeStorage.attribute
+#if compiler(>=6.2)
+let safe = "@safe "
+#else
+let safe = ""
+#endif

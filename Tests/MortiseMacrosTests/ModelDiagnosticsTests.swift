@@ -1,4 +1,3 @@
-import SwiftDiagnostics
 import Testing
 
 /// What `@Model` says about the declaration it is attached to.

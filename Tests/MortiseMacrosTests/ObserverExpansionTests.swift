@@ -62,7 +62,7 @@ struct ObserverExpansionTests {
                     }
                 }
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func oldValueIsReadOnlyIfUsed() {
@@ -119,7 +119,7 @@ struct ObserverExpansionTests {
                     }
                 }
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func parametersMayBeNamed() {
@@ -182,7 +182,7 @@ struct ObserverExpansionTests {
                     }
                 }
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func observerWritesItsOwnPropertyWithoutObservers() {
@@ -251,7 +251,7 @@ struct ObserverExpansionTests {
                     }
                 }
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func localNamesHideTheProperty() {
@@ -322,7 +322,7 @@ struct ObserverExpansionTests {
                     }
                 }
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func closuresAndLocalFunctionsKeepTheirReferences() {
@@ -396,6 +396,6 @@ struct ObserverExpansionTests {
                     }
                 }
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 }

@@ -33,7 +33,7 @@ struct PersistedPropertyExpansionTests {
 
                 private static let _keyPath_name = MortiseCore.SharedKeyPath(\Trip.name)
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func transformablePropertyHasAccessorsOfItsOwn() {
@@ -67,7 +67,7 @@ struct PersistedPropertyExpansionTests {
 
                 private static let _keyPath_name = MortiseCore.SharedKeyPath(\Trip.name)
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func propertyBelowAnInheritanceClauseAddsTheInheritedSlots() {
@@ -104,7 +104,7 @@ struct PersistedPropertyExpansionTests {
 
                 private static let _keyPath_budget = MortiseCore.SharedKeyPath(\BusinessTrip.budget)
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func keywordNameLosesItsBackticksInThePeer() {
@@ -138,7 +138,7 @@ struct PersistedPropertyExpansionTests {
 
                 private static let _keyPath_default = MortiseCore.SharedKeyPath(\Row.`default`)
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func classInsideSomethingGenericHasNoConstants() {
@@ -174,7 +174,7 @@ struct PersistedPropertyExpansionTests {
                     \#(safe)nonisolated(unsafe) private var _number: MortiseCore.NoStorage
                 }
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func nonisolatedPropertyHasANonisolatedConstant() {
@@ -208,7 +208,7 @@ struct PersistedPropertyExpansionTests {
 
                 private nonisolated static let _keyPath_number = MortiseCore.SharedKeyPath(\Row.number)
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func anInitializerAccessesObservedPropertiesDirectly() {
@@ -246,7 +246,7 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     @Test func anInitializerLinksOnlyOnSuccess() {
@@ -282,7 +282,7 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
             }
-            """#, specs: accessorSpecs)
+            """#, .accessors)
     }
 
     /// The compiler would warn of a statement that is never executed.
@@ -294,7 +294,7 @@ struct PersistedPropertyExpansionTests {
     ])
     func nothingFollowsAStatementThatLeavesTheInitializer(statement: String) {
         let source = "final class Trip {\n    @_ModelInitializer(links: true) init(name: String) throws {\n"
-        let expanded = expansion(of: source + "        \(statement)\n    }\n}", specs: accessorSpecs)
+        let expanded = expansion(of: source + "        \(statement)\n    }\n}", .accessors)
         #expect(!expanded.contains("defer {"))
     }
 }

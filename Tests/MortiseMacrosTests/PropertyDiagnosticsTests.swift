@@ -1,4 +1,3 @@
-import SwiftDiagnostics
 import Testing
 
 /// What `@Model` and the markers say about properties.
@@ -225,7 +224,7 @@ struct PropertyDiagnosticsTests {
     func aNameLikeThatOfAStorageMayBeDeclared(properties: String) {
         expectNoDiagnostics(in: model(properties))
         let expanded = expansion(
-            of: model(properties), specs: macroSpecs().merging(accessorSpecs) { first, _ in first })
+            of: model(properties), .all)
         #expect(expanded.contains("var _stored_"))
     }
 
@@ -268,7 +267,7 @@ struct PropertyDiagnosticsTests {
     /// What is refused has accessors that compile, and no place in the schema: the compiler has nothing more to say.
     @Test(arguments: ["var a: (Int, Int)", "var a: Any = 1", "var a = []", "@Relationship var a: Set<Stop> = []"])
     func aRefusedPropertyIsLeftOut(property: String) {
-        let expanded = expansion(of: model(property), specs: macroSpecs().merging(accessorSpecs) { first, _ in first })
+        let expanded = expansion(of: model(property), .all)
         #expect(expanded.contains("Swift.fatalError()"))
         #expect(!expanded.contains("\"a\"") && !expanded.contains("_value(at: 0)"))
     }

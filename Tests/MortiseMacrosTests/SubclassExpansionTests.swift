@@ -91,7 +91,7 @@ struct SubclassExpansionTests {
                     try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
                 }
             }
-            """#, specs: macroSpecs(isSubclass: true))
+            """#, .subclass)
     }
 
     @Test func finalSubclassOverridesWithStaticMembers() {
@@ -166,6 +166,6 @@ struct SubclassExpansionTests {
                     try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
                 }
             }
-            """#, specs: macroSpecs(isSubclass: true))
+            """#, .subclass)
     }
 }

@@ -98,7 +98,11 @@ import Testing
                 try medal.set(\.holder, to: row.1)
             }
         } throws: { error in
-            if case ModelContextError.notUnique("GoldMedal", ["number"], _, _, _) = error { true } else { false }
+            guard case ModelContextError.notUnique("GoldMedal", ["number"], _, let new, let old) = error else {
+                return false
+            }
+            // The newcomer and the stored one; once it named that twice.
+            return new.entityName == "GoldMedal" && old.entityName == "Medal"
         }
         #expect(!context.hasChanges)
         #expect(try contents(ModelContext(container)) == Self.filled)

@@ -1,3 +1,4 @@
+import CustomStore
 import Foundation
 import Mortise
 import MortiseEngine
@@ -80,6 +81,30 @@ import Testing
         #expect(try memory.verify().isEmpty)
         #expect(try memory.backUp(to: folder.path("none")).isEmpty)
         #expect(try memory.statistics().map(\.files.count) == [0])
+    }
+
+    /// Bug: of stores without versions, nothing was counted.
+    @Test(arguments: StoreKinds.versioned + ["csv", "plain"] + StoreKinds.sqlite)
+    func everyStoreCountsTheRecordsThatAreExactlyOfAnEntity(_ kind: String) throws {
+        let folder = try Folder()
+        let container: ModelContainer
+        switch kind {
+        case "plain":
+            container = try ModelContainer(for: Medal.self, GoldMedal.self, configurations: PlainConfiguration())
+        case "csv":
+            container = try ModelContainer(
+                for: Medal.self, GoldMedal.self, configurations: CSVConfiguration(folder: folder.url))
+        default:
+            let store = kind == "memory" ? "memory:" : "\(kind):\(folder.path("a.\(kind)"))"
+            container = try ModelContainer(for: Medal.self, GoldMedal.self, store: store)
+        }
+        #expect(try container.statistics().map(\.records) == [["Medal": 0, "GoldMedal": 0]])
+        let context = ModelContext(container)
+        for number in 0..<5 { context.insert(Medal(number: number, holder: "\(number)")) }
+        for number in 5..<7 { context.insert(GoldMedal(number: number, holder: "\(number)")) }
+        try context.save()
+        #expect(try container.statistics().map(\.records) == [["Medal": 5, "GoldMedal": 2]])
+        #expect(try container.statistics().map(\.recordCount) == [7])
     }
 
     @Test func storesOfOneNameAndSuchWithoutFilesAreNoHindrance() throws {

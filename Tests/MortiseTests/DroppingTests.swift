@@ -147,6 +147,53 @@ import Testing
         try container.close()
     }
 
+    /// Defect that this prevents: what a plan dropped was told to nobody, nor where the copy is.
+    @Test(arguments: Kind.allCases, [false, true])
+    func whatAPlanDropsIsLoggedWithItsCopy(kind: Kind, withCode: Bool) throws {
+        try fill(kind)
+        let lines = LogLines()
+        let plan: any SchemaMigrationPlan.Type = withCode ? CodedDroppingPlan.self : PlainDroppingPlan.self
+        let schema = Schema(versionedSchema: NarrowVersion.self)
+        let container = try ModelContainer(
+            for: schema, migrationPlan: plan,
+            configurations: [configuration(kind, Self.narrow) as any DataStoreConfiguration],
+            logger: Logger(label: "test") { _ in lines })
+        #expect(try ModelContext(container).fetchCount(FetchDescriptor<NarrowStore.Keep>()) == 3)
+        try container.close()
+        let warnings = lines.all.filter { $0.hasPrefix("warning") }
+        let warning = try #require(warnings.first)
+        #expect(warnings.count == 1 && warning.hasPrefix("warning dropped data that the schema lacks [copy: "))
+        #expect(warning.contains("lacks: \(lacks), opened: 2.0.0, store: store, stored: 1.0.0]"), "\(warning)")
+        let copy = try #require(warning.firstMatch(of: /copy: ([^,]+),/)).1
+        let kept = try open(Self.whole, configuration(kind, Self.whole, allowsSave: false, copy: String(copy)))
+        #expect(try ModelContext(kept).fetchCount(FetchDescriptor<WholeStore.Gone>()) == 5)
+        try kept.close()
+    }
+
+    /// In memory there is no copy, and what goes is counted all the same.
+    @Test func whatAPlanDropsInMemoryIsLogged() throws {
+        let storage = InMemoryStorage()
+        func open(
+            _ version: any VersionedSchema.Type, _ plan: (any SchemaMigrationPlan.Type)?, _ lines: LogLines
+        ) throws -> ModelContainer {
+            try ModelContainer(
+                for: Schema(versionedSchema: version), migrationPlan: plan,
+                configurations: [InMemoryConfiguration("store", storage: storage)],
+                logger: Logger(label: "test") { _ in lines })
+        }
+        let first = try open(WholeVersion.self, nil, LogLines())
+        let context = ModelContext(first)
+        context.insert(WholeStore.Gone("g"))
+        try context.save()
+        try first.close()
+        let lines = LogLines()
+        try open(NarrowVersion.self, PlainDroppingPlan.self, lines).close()
+        #expect(
+            lines.all.filter { $0.hasPrefix("warning") } == [
+                "warning dropped data that the schema lacks [lacks: Gone (1 record), opened: 2.0.0, store: store, stored: 1.0.0]"
+            ])
+    }
+
     /// A property alone needs no permission. Reading drops nothing, and says what it does not show.
     @Test(arguments: Kind.allCases) func aPropertyThatGoesIsCountedWithoutBeingNamed(kind: Kind) throws {
         try fill(kind)
@@ -209,5 +256,31 @@ private enum NarrowStore {
     @Model final class Keep {
         var text: String
         init(_ text: String) { self.text = text }
+    }
+}
+
+private enum WholeVersion: VersionedSchema {
+    static var versionIdentifier: Schema.Version { Schema.Version(1, 0, 0) }
+    static var models: [any PersistentModel.Type] {
+        [WholeStore.Keep.self, WholeStore.Gone.self, WholeStore.Spent.self]
+    }
+}
+
+private enum NarrowVersion: VersionedSchema {
+    static var versionIdentifier: Schema.Version { Schema.Version(2, 0, 0) }
+    static var models: [any PersistentModel.Type] { [NarrowStore.Keep.self] }
+}
+
+private enum PlainDroppingPlan: SchemaMigrationPlan {
+    static var schemas: [any VersionedSchema.Type] { [WholeVersion.self, NarrowVersion.self] }
+    static var stages: [MigrationStage] {
+        [.lightweight(fromVersion: WholeVersion.self, toVersion: NarrowVersion.self)]
+    }
+}
+
+private enum CodedDroppingPlan: SchemaMigrationPlan {
+    static var schemas: [any VersionedSchema.Type] { PlainDroppingPlan.schemas }
+    static var stages: [MigrationStage] {
+        [.custom(from: WholeVersion.self, to: NarrowVersion.self, migrate: { old, _ in _ = try old.count("Gone") })]
     }
 }

@@ -17,6 +17,9 @@ private enum Grade: String, Codable, CaseIterable, Sendable { case low, middle, 
     var isOpen: Bool
     var grade: Grade
     var shelf: String
+    var size: UInt64
+    var share: Float?
+    var link: URL?
     @Relationship(deleteRule: .cascade, inverse: \Sticker.article) var stickers: [Sticker] = []
 
     init(_ random: inout SeededGenerator) {
@@ -29,6 +32,9 @@ private enum Grade: String, Codable, CaseIterable, Sendable { case low, middle, 
         isOpen = random.chance(2)
         grade = Grade.allCases.randomElement(using: &random) ?? .low
         shelf = (Pool.codes.randomElement(using: &random) ?? nil) ?? "none"
+        size = Pool.sizes.randomElement(using: &random) ?? 0
+        share = Pool.shares.randomElement(using: &random) ?? nil
+        link = Pool.links.randomElement(using: &random) ?? nil
     }
 }
 
@@ -52,13 +58,19 @@ private enum Pool {
     static let codes: [String?] = [nil, "", "a", "A", "e\u{301}", "\u{e9}", "e", "10", long + "1", long + "2"]
     static let tokens: [UUID?] = [nil] + (0..<4).map { _ in UUID() }
     static let weights: [Double?] = [nil, 0, -0.0, 1.5, .nan, .infinity]
-    static let dates = [0, -1.5, 1e9, .nan].map { Date(timeIntervalSinceReferenceDate: $0) }
-    static let prices = [Decimal(0), 1, Decimal(string: "1.10") ?? 0, .nan]
+    static let dates = [0, -0.0, -1.5, 1e9, .nan].map { Date(timeIntervalSinceReferenceDate: $0) }
+    /// The last is 1.1 with other digits and another exponent.
+    static let prices = [
+        Decimal(0), 1, Decimal(string: "1.10") ?? 0, .nan, Decimal(sign: .plus, exponent: -4, significand: 11_000),
+    ]
+    static let sizes = [0, 1, UInt64(Int64.max), .max]
+    static let shares: [Float?] = [nil, 0, -0.0, 0.1, .nan]
+    static let links = [nil, "https://a.example/x", "https://a.example/X", "x"].map { $0.flatMap { URL(string: $0) } }
 }
 
 /// What is looked up by one value without a plan is what a query finds, and what going through all models finds.
 @Suite struct KeyLookupTests {
-    private static let stores = ["memory", "json", "log"]
+    private static let stores = StoreKinds.versioned + StoreKinds.sqlite
 
     private func container(_ kind: String, _ folder: Folder) throws -> ModelContainer {
         let container = try ModelContainer(
@@ -75,7 +87,8 @@ private enum Pool {
         let folder = try Folder()
         var container = try container(kind, folder)
         var contexts = [ModelContext(container), ModelContext(container)]
-        for step in 0..<200 {
+        // Each query goes to the database there.
+        for step in 0..<(StoreKinds.sqlite.contains(kind) ? 40 : 200) {
             let context = contexts[random.below(2)]
             let all = try context.fetch(FetchDescriptor<Ware>())
             switch random.below(14) {
@@ -111,7 +124,7 @@ private enum Pool {
 
     private func change(_ model: Ware, _ random: inout SeededGenerator) {
         let other = Ware(&random)
-        switch random.below(9) {
+        switch random.below(12) {
         case 0: model.number = other.number
         case 1: model.code = other.code
         case 2: model.token = other.token
@@ -120,6 +133,9 @@ private enum Pool {
         case 5: model.price = other.price
         case 6: model.isOpen.toggle()
         case 7: model.grade = other.grade
+        case 8: model.size = other.size
+        case 9: model.share = other.share
+        case 10: model.link = other.link
         default: model.shelf = other.shelf
         }
     }
@@ -134,6 +150,9 @@ private enum Pool {
         try check(context, \.isOpen, random.chance(2), place)
         try check(context, \.grade, Grade.allCases.randomElement(using: &random) ?? .low, place)
         try check(context, \.shelf, (Pool.codes.randomElement(using: &random) ?? nil) ?? "none", place)
+        try check(context, \.size, Pool.sizes.randomElement(using: &random) ?? 0, place)
+        try check(context, \.share, Pool.shares.randomElement(using: &random) ?? nil, place)
+        try check(context, \.link, Pool.links.randomElement(using: &random) ?? nil, place)
         let number = Pool.numbers.randomElement(using: &random) ?? 0
         let books = try context.fetch(FetchDescriptor<PackedWare>()).filter { $0.number == number }
         #expect(try context.first(PackedWare.self, where: \.number, is: number) === books.first, "\(place)")

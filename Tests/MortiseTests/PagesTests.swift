@@ -4,12 +4,14 @@ import PackageTestSupport
 import Testing
 
 @Model private final class Entry {
-    #Index<Entry>([\.date, \.reference], [\.kind])
+    #Index<Entry>([\.date, \.reference], [\.kind], [\.kind, \.due, \.reference])
     var date: Date
     var reference: Int
     var kind: String
     var amount: Double?
+    var due: Date
     init(_ date: Date, _ reference: Int, _ kind: String, _ amount: Double?) {
+        due = Date(timeIntervalSinceReferenceDate: amount == 49 ? .nan : amount ?? 0)
         (self.date, self.reference, self.kind, self.amount) = (date, reference, kind, amount)
     }
 }
@@ -76,6 +78,48 @@ import Testing
         }
     }
 
+    /// However many rows agree in the first key.
+    @Test(arguments: stores) func aPageCostsItsRowsAmongTies(_ kind: String) throws {
+        let folder = try Folder()
+        let container = try container(kind, folder)
+        let context = ModelContext(container)
+        let day = Date(timeIntervalSinceReferenceDate: 7)
+        for number in 0..<2_000 { context.insert(Entry(day, number, "a", 3)) }
+        try context.save()
+        let due = Date(timeIntervalSinceReferenceDate: 3)
+        let (r, kind) = (1_000, "a")
+        func scanned(
+            _ predicate: Predicate<Entry>, _ sort: [SortDescriptor<Entry>],
+            at location: SourceLocation = #_sourceLocation
+        ) throws {
+            var descriptor = FetchDescriptor<Entry>(predicate: predicate, sortBy: sort)
+            descriptor.fetchLimit = 20
+            let explanation = try context.explain(descriptor)
+            #expect(explanation.rowsScanned <= 22, "\(explanation)", sourceLocation: location)
+            #expect(try context.fetch(descriptor).count == 20, sourceLocation: location)
+        }
+        let forward = [SortDescriptor(\Entry.date), SortDescriptor(\Entry.reference)]
+        let backward = [
+            SortDescriptor(\Entry.date, order: .reverse), SortDescriptor(\Entry.reference, order: .reverse),
+        ]
+        try scanned(#Predicate { $0.date > day || ($0.date == day && $0.reference > r) }, forward)
+        try scanned(#Predicate { ($0.date == day && $0.reference > r) || $0.date > day }, forward)
+        try scanned(#Predicate { $0.date >= day && ($0.date > day || $0.reference > r) }, forward)
+        try scanned(#Predicate { $0.date < day || ($0.date == day && $0.reference < r) }, backward)
+        try scanned(#Predicate { $0.date <= day && ($0.date < day || $0.reference < r) }, backward)
+        let three = [SortDescriptor(\Entry.kind), SortDescriptor(\Entry.due), SortDescriptor(\Entry.reference)]
+        try scanned(
+            #Predicate { $0.kind > kind || ($0.kind == kind && ($0.due > due || ($0.due == due && $0.reference > r))) },
+            three)
+        try scanned(
+            #Predicate {
+                $0.kind > kind || ($0.kind == kind && $0.due > due)
+                    || ($0.kind == kind && $0.due == due && $0.reference > r)
+            },
+            three)
+        try scanned(#Predicate { $0.kind == kind && ($0.due > due || ($0.due == due && $0.reference > r)) }, three)
+    }
+
     @Test(arguments: stores) func alternativesAreWhatTheyWouldBeWithoutAnIndex(_ kind: String) throws {
         var random = SeededGenerator(seed: testSeed())
         let folder = try Folder()
@@ -107,8 +151,27 @@ import Testing
                 #Predicate { !($0.date <= d) || ($0.date == d && $0.amount == nil) },
                 #Predicate { $0.date > d || $0.date > e },
                 #Predicate { ($0.amount ?? 0) > 20 || $0.date == d },
+                #Predicate { $0.date >= d && ($0.date > d || $0.reference > r) },
+                #Predicate { $0.date <= d && ($0.reference < r || $0.date < d) },
+                #Predicate { $0.date < e && ($0.date > d || ($0.date == d && $0.reference >= r)) },
             ]
-            var descriptor = FetchDescriptor<Entry>(predicate: predicates.randomElement(using: &random))
+            let (due, later) = (d, e)
+            let threeKeys: [Predicate<Entry>] = [
+                #Predicate {
+                    $0.kind > k || ($0.kind == k && ($0.due > due || ($0.due == due && $0.reference > r)))
+                },
+                #Predicate {
+                    $0.kind < k || ($0.kind == k && $0.due < due)
+                        || ($0.kind == k && $0.due == due && $0.reference <= r)
+                },
+                #Predicate { $0.kind == k && ($0.due > due || ($0.due == due && $0.reference > r)) },
+                #Predicate { $0.kind == k && $0.due < later && ($0.due > due || ($0.due == due && $0.reference >= r)) },
+                #Predicate { $0.kind > k || ($0.kind == k && $0.due >= due) },
+                #Predicate { $0.kind >= k && ($0.kind > k || $0.due >= due) },
+                #Predicate { $0.kind >= k && ($0.kind > k || $0.due == due) },
+            ]
+            var descriptor = FetchDescriptor<Entry>(
+                predicate: (random.chance(2) ? predicates : threeKeys).randomElement(using: &random))
             if !random.chance(3) {
                 let orders = [SortOrder.forward, .reverse]
                 descriptor.sortBy = [

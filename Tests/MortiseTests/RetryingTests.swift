@@ -10,18 +10,29 @@ import Testing
     init(_ number: Int, _ balance: Int) { (self.number, self.balance) = (number, balance) }
 }
 
+@Model private final class Statement {
+    #Unique<Statement>([\.account, \.day])
+    var account: Account?
+    var day: Int
+    var amount: Int
+    init(_ account: Account, _ day: Int, _ amount: Int) {
+        (self.account, self.day, self.amount) = (account, day, amount)
+    }
+}
+
 @Suite struct RetryingTests {
-    private static let stores = ["memory", "json", "log", "csv"]
+    private static let stores = StoreKinds.versioned + ["csv"] + StoreKinds.sqlite
 
     private func container(_ kind: String, _ folder: Folder) throws -> ModelContainer {
         guard kind == "csv" else {
             return try ModelContainer(
-                for: Account.self,
+                for: Account.self, Statement.self,
                 store: kind == "memory" ? "memory:\(UUID())" : "\(kind):\(folder.path("accounts.\(kind)"))")
         }
         try FileManager.default.createDirectory(atPath: folder.path("accounts"), withIntermediateDirectories: true)
         return try ModelContainer(
-            for: Account.self, configurations: CSVConfiguration(folder: URL(fileURLWithPath: folder.path("accounts"))))
+            for: Account.self, Statement.self,
+            configurations: CSVConfiguration(folder: URL(fileURLWithPath: folder.path("accounts"))))
     }
 
     @Test(arguments: stores) func manyWritersComeToTheExactSum(_ kind: String) throws {
@@ -32,7 +43,7 @@ import Testing
         try first.save()
         let failures = Mutex<[String]>([])
         let attempts = Mutex(0)
-        let (writers, rounds) = (4, kind == "csv" ? 10 : 50)
+        let (writers, rounds) = (4, StoreKinds.versioned.contains(kind) ? 50 : 10)
         DispatchQueue.concurrentPerform(iterations: writers) { _ in
             let context = ModelContext(container)
             for _ in 0..<rounds {
@@ -122,7 +133,7 @@ import Testing
         #expect(try stored(9) == 101)
         // A value that was taken before the transaction is one that is meant.
         let meant = try context.transaction(retrying: 3) { context.insert(Account(9, 5)) }
-        #expect(meant.attempts == (kind == "csv" ? 2 : 1))
+        #expect(meant.attempts == (StoreKinds.versioned.contains(kind) ? 1 : 2))
         #expect(try stored(9) == 5)
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Account>()) == 2)
         // So is one that another record has been changed to.
@@ -162,7 +173,7 @@ import Testing
             return runs
         }
         // A store without versions cannot tell at first.
-        let once = kind == "csv" ? 2 : 1
+        let once = StoreKinds.versioned.contains(kind) ? 1 : 2
         #expect(runs { context.insert(Account(1, 5), onConflict: .fail) } == once)
         #expect(runs { two.number = 1 } == once)
         // Two models of the block itself.
@@ -178,7 +189,64 @@ import Testing
         #expect(attempts == 2)
     }
 
-    @Test(arguments: ["memory", "json", "log"]) func whatOthersHaveDeletedIsNoCounter(_ kind: String) throws {
+    /// Bug: a store without versions got to know one record in each attempt, so that a block with more of them failed for ever.
+    @Test(arguments: stores, [0, 5]) func anyNumberOfKnownRecordsIsMet(_ kind: String, retries: Int) throws {
+        let folder = try Folder()
+        let container = try container(kind, folder)
+        let context = ModelContext(container)
+        for number in 0..<20 { context.insert(Account(number, 0)) }
+        try context.save()
+        let outcome = try context.transaction(retrying: retries) {
+            for number in 0..<25 { context.insert(Account(number, 7)) }
+        }
+        #expect(outcome.attempts == (StoreKinds.versioned.contains(kind) ? 1 : 2))
+        let stored = try ModelContext(container).fetch(FetchDescriptor<Account>(sortBy: [SortDescriptor(\.number)]))
+        #expect(stored.map(\.number) == Array(0..<25) && stored.allSatisfy { $0.balance == 7 })
+    }
+
+    /// A child's value has its parent in it, which is known only once the parent has turned out to be stored.
+    @Test(arguments: stores) func whatAMergeLeadsToIsMetInTheSameAttempt(_ kind: String) throws {
+        let folder = try Folder()
+        let container = try container(kind, folder)
+        let context = ModelContext(container)
+        func insertAll(_ amount: Int) {
+            for number in 0..<3 {
+                let account = Account(number, amount)
+                context.insert(account)
+                for day in 0..<3 { context.insert(Statement(account, day, amount)) }
+            }
+        }
+        insertAll(1)
+        try context.save()
+        let outcome = try context.transaction(retrying: 0) { insertAll(2) }
+        #expect(outcome.attempts == (StoreKinds.versioned.contains(kind) ? 1 : 2))
+        let stored = try ModelContext(container).fetch(FetchDescriptor<Statement>())
+        #expect(stored.count == 9 && stored.allSatisfy { $0.amount == 2 })
+    }
+
+    /// Only what may have been there at first is free: the next to take a value is a conflict that counts.
+    @Test(arguments: stores) func aRivalIsCountedAlthoughKnownRecordsAreNot(_ kind: String) throws {
+        let folder = try Folder()
+        let container = try container(kind, folder)
+        let (context, other) = (ModelContext(container), ModelContext(container))
+        context.insert(Account(1, 0))
+        try context.save()
+        var runs = 0
+        #expect {
+            try context.transaction(retrying: 1) {
+                runs += 1
+                context.insert(Account(1, runs))
+                context.insert(Account(100 + runs, 0))
+                other.insert(Account(100 + runs, 1))
+                try other.save()
+            }
+        } throws: {
+            if case ModelContextError.notUnique = $0 { true } else { false }
+        }
+        #expect(runs == (StoreKinds.versioned.contains(kind) ? 2 : 3) && !context.hasChanges)
+    }
+
+    @Test(arguments: StoreKinds.versioned) func whatOthersHaveDeletedIsNoCounter(_ kind: String) throws {
         let folder = try Folder()
         let container = try container(kind, folder)
         let (context, other) = (ModelContext(container), ModelContext(container))

@@ -13,6 +13,19 @@ func onlyModel<T: PersistentModel>(_ type: T.Type = T.self, in context: ModelCon
     return models[0]
 }
 
+/// Kinds of stores that tests open by URL.
+enum StoreKinds {
+    static let versioned = ["memory", "json", "log"]
+    /// The one on SQLite, if it is built.
+    static var sqlite: [String] {
+        #if SQLite
+        ["sqlite"]
+        #else
+        []
+        #endif
+    }
+}
+
 /// Inserts a model of whatever class.
 func insert(_ model: any PersistentModel, into context: ModelContext) {
     func open<T: PersistentModel>(_ model: T) { context.insert(model) }

@@ -22,9 +22,21 @@ import Testing
     }
 }
 
+@Model private final class DatedPart {
+    @Attribute(.unique) var number: Int
+    var date: Date
+    var price: Decimal
+    var count = 0
+    init(_ number: Int) {
+        self.number = number
+        date = Date(timeIntervalSinceReferenceDate: Double(number))
+        price = Decimal(number) / 100
+    }
+}
+
 /// Unsaved models are looked up by the values that they have now, however these came about.
 @Suite struct UnsavedLookupTests {
-    private static let stores = ["memory", "json", "log", "csv"]
+    private static let stores = StoreKinds.versioned + ["csv"] + StoreKinds.sqlite
 
     private func container(_ kind: String, _ folder: Folder) throws -> ModelContainer {
         if kind == "csv" {
@@ -137,5 +149,103 @@ import Testing
         let small = try seconds(500)
         let large = try seconds(5_000)
         #expect(large < small * 4, "\(small) s for each of 500, \(large) s for each of 5,000")
+    }
+
+    // MARK: No look-up goes through all unsaved models
+
+    /// Compares the time of one of `count` steps, of 200 and of 1,600.
+    private func expectLinear(_ run: (_ count: Int) throws -> Void) throws {
+        func seconds(_ count: Int) throws -> Double {
+            try ContinuousClock().measure { try run(count) } / .seconds(1) / Double(count)
+        }
+        let small = try seconds(200)
+        let large = try seconds(1_600)
+        #expect(large < small * 4, "\(small) s for each of 200, \(large) s for each of 1,600")
+    }
+
+    private func dated(_ kind: String, _ folder: Folder) throws -> ModelContainer {
+        let container = try ModelContainer(
+            for: DatedPart.self, Part.self, Rod.self,
+            store: kind == "memory" ? "memory:\(UUID())" : "\(kind):\(folder.path("\(UUID()).\(kind)"))")
+        container.verifiesPushDown = false
+        return container
+    }
+
+    /// Bug: only integers, texts and UUIDs were looked up, all else was compared with each unsaved model.
+    @Test func keysOfAllKindsAreLookedUp() throws {
+        let folder = try Folder()
+        try expectLinear { count in
+            let context = ModelContext(try dated("memory", folder))
+            for _ in 0..<2 {
+                for number in 0..<count {
+                    let date = Date(timeIntervalSinceReferenceDate: Double(number))
+                    try context.findOrCreate(DatedPart.self, where: \.date, is: date) { DatedPart(number) }.count += 1
+                    let price = Decimal(number) / 100
+                    let found = try context.fetch(
+                        FetchDescriptor<DatedPart>(predicate: #Predicate { $0.price == price }))
+                    #expect(found.map(\.number) == [number])
+                }
+            }
+        }
+    }
+
+    /// Bug: on stores without versions, each look-up went through all changed models.
+    @Test(arguments: StoreKinds.sqlite) func changedModelsAreLookedUp(_ kind: String) throws {
+        let folder = try Folder()
+        try expectLinear { count in
+            let container = try dated(kind, folder)
+            let context = ModelContext(container)
+            for number in 0..<count { context.insert(DatedPart(number)) }
+            try context.save()
+            for number in 0..<count {
+                try context.findOrCreate(DatedPart.self, where: \.number, is: number) { DatedPart(number) }.count += 1
+            }
+            try context.save()
+            let all = try ModelContext(container).fetch(FetchDescriptor<DatedPart>())
+            #expect(all.count == count && all.allSatisfy { $0.count == 1 })
+        }
+    }
+
+    /// Bug: one unsaved model was looked for among all those of other types.
+    @Test func modelsOfOtherTypesAreNotGoneThrough() throws {
+        func seconds(beside others: Int) throws -> Double {
+            let context = ModelContext(try dated("memory", try Folder()))
+            for number in 0..<others { context.insert(Part(number, "a", nil)) }
+            context.insert(DatedPart(0))
+            func lookUpAll() throws {
+                for number in 1..<100 {
+                    let date = Date(timeIntervalSinceReferenceDate: Double(number))
+                    #expect(try context.first(DatedPart.self, where: \.date, is: date) == nil)
+                    let predicate = #Predicate<DatedPart> { $0.count == number }
+                    #expect(try context.fetch(FetchDescriptor(predicate: predicate)).isEmpty)
+                }
+            }
+            return try ContinuousClock().measure(lookUpAll) / .seconds(1)
+        }
+        let few = try seconds(beside: 500)
+        let many = try seconds(beside: 16_000)
+        #expect(many < few * 4, "\(few) s beside 500, \(many) s beside 16,000")
+    }
+
+    /// A changed model shows in its other properties what others have saved since, and is looked up by that.
+    @Test(arguments: StoreKinds.versioned + StoreKinds.sqlite)
+    func changedModelsAreLookedUpByWhatOthersSave(_ kind: String) throws {
+        let folder = try Folder()
+        let container = try dated(kind, folder)
+        let (context, other) = (ModelContext(container), ModelContext(container))
+        for number in 0..<60 { context.insert(DatedPart(number)) }
+        try context.save()
+        for part in try context.fetch(FetchDescriptor<DatedPart>()) { part.count += 1 }
+        for number in 0..<60 {
+            let theirs = try #require(try other.first(DatedPart.self, where: \.number, is: number))
+            theirs.number = -1 - number
+            theirs.price = -theirs.price - 1
+            try other.save()
+            let (moved, price) = (-1 - number, -Decimal(number) / 100 - 1)
+            let found = try context.fetch(FetchDescriptor<DatedPart>(predicate: #Predicate { $0.number == moved }))
+            #expect(found.map(\.persistentModelID) == [theirs.persistentModelID] && found.first?.count == 1)
+            #expect(try context.first(DatedPart.self, where: \.price, is: price) === found.first)
+            #expect(try context.first(DatedPart.self, where: \.number, is: number) == nil)
+        }
     }
 }

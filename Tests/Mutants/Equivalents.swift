@@ -13,6 +13,8 @@ struct Equivalent: Sendable {
     /// Which of several in the line, from 1; 0 for all of them.
     var occurrence = 0
     var reason = ""
+    /// What alone shows the change, and no kit can do; empty where nothing shows it.
+    var seen = ""
 
     func matches(_ mutant: Mutant) -> Bool {
         mutant.file == file && mutant.kind == kind && Self.oneLine(mutant.original).hasPrefix(original)
@@ -49,12 +51,17 @@ struct Equivalent: Sendable {
             case "changed": entries[place].changed = String(value)
             case "line": entries[place].line = String(value)
             case "occurrence": entries[place].occurrence = Int(value) ?? 0
+            case "seen": entries[place].seen = String(value)
             case "reason": entries[place].reason = String(value)
             default: throw damage(number, "unknown name")
             }
         }
         for entry in entries where entry.reason.isEmpty || entry.file.isEmpty || entry.kind.isEmpty {
             throw MutantError(description: "equivalents.txt: \(entry.text) has no file, operator or reason.")
+        }
+        for entry in entries where !["", "loss of power"].contains(entry.seen) {
+            throw MutantError(
+                description: "equivalents.txt: \(entry.text) is seen by \(entry.seen), which a case can do.")
         }
         return entries
     }

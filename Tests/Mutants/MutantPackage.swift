@@ -35,7 +35,7 @@ struct MutantPackage {
         let package = Package(
             name: "Mutants",
             platforms: [.macOS(.v15)],
-            dependencies: [.package(path: "../../checkouts/swift-log")],
+            dependencies: [.package(path: "../../mutants-program/checkouts/swift-log")],
             targets: [
                 .target(name: "CMortisePlatform"),
                 .target(

@@ -25,6 +25,31 @@ struct MutantRun: Sendable {
     /// A whole run, which takes a few minutes on a correct store.
     private static let secondsOfRun = 3600.0
 
+    /// In place of the status of a run that had to be ended.
+    private static let endless: Int32 = -1
+
+    /// The processes that a process has started, and those that they have; none where the system does not tell.
+    private static func descendants(of identifier: Int32) -> [Int32] {
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }) ?? []
+        var children: [Int32: [Int32]] = [:]
+        for number in numbers {
+            // The name, in parentheses, may hold anything; then come the state and the parent.
+            guard let text = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8),
+                let rest = text.lastIndex(of: ")").map({ text[text.index(after: $0)...] }),
+                let parent = rest.split(separator: " ").dropFirst().first.flatMap({ Int32($0) })
+            else { continue }
+            children[parent, default: []].append(number)
+        }
+        var found: [Int32] = []
+        var rest = [identifier]
+        while let next = rest.popLast() {
+            let own = children[next] ?? []
+            found += own
+            rest += own
+        }
+        return found
+    }
+
     /// Runs the kit without a mutant, or with one until its first failure.
     func output(_ mutant: Int?, arguments: [String]) throws -> (status: Int32, text: String) {
         let files = FileManager.default
@@ -49,16 +74,24 @@ struct MutantRun: Sendable {
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
         try process.run()
+        var isEndless = false
         if ended.wait(timeout: .now() + Self.secondsOfRun) == .timedOut {
-            process.terminate()
+            isEndless = true
+            // Its own processes, too: one that hangs would work beside the next mutants.
+            for identifier in [process.processIdentifier] + Self.descendants(of: process.processIdentifier) {
+                kill(identifier, SIGKILL)
+            }
             ended.wait()
         }
-        return (process.terminationStatus, String(decoding: try Data(contentsOf: log), as: UTF8.self))
+        return (
+            isEndless ? Self.endless : process.terminationStatus,
+            String(decoding: try Data(contentsOf: log), as: UTF8.self)
+        )
     }
 
     func outcome(of mutant: Mutant) throws -> Outcome {
         let (status, text) = try output(mutant.number, arguments: ["--until-failure"] + chosen())
-        if status == SIGTERM { return .endless }
+        if status == Self.endless { return .endless }
         if status == 0 { return .survived }
         let failed = text.split(separator: "\n").first { $0.hasPrefix("  ✗ ") }
         // A machine that has much else to do may be the reason.

@@ -61,6 +61,8 @@ struct Options {
 struct Counts {
     var caught = 0
     var equivalent = 0
+    /// What only a loss of power shows.
+    var skipped = 0
     var failed = 0
 }
 
@@ -107,6 +109,10 @@ func run(_ store: SampleStore, of package: MutantPackage, _ options: Options, _ 
         say("failed: equivalents.txt: no mutant is \(entry.text)")
         counts.failed += 1
     }
+    let powerless = unobservable.filter { mutant in
+        equivalents.contains { !$0.seen.isEmpty && $0.matches(mutant) }
+    }
+    for mutant in powerless { say("skipped: seen only by loss of power: \(mutant.text)") }
     let found = Mutex<[(Mutant, MutantRun.Outcome)]>([])
     try run.run(observable, atOnce: options.atOnce) { mutant, outcome in
         found.withLock { $0.append((mutant, outcome)) }
@@ -120,10 +126,12 @@ func run(_ store: SampleStore, of package: MutantPackage, _ options: Options, _ 
     let survivors = outcomes.filter { if case .caught = $0.1 { false } else { true } }.map(\.0)
     for mutant in survivors { say("failed: not caught: \(mutant.text)\n    \(mutant.context)") }
     say(
-        "\(store.name): \(outcomes.count - survivors.count) caught, \(unobservable.count) equivalent, "
+        "\(store.name): \(outcomes.count - survivors.count) caught, "
+            + "\(unobservable.count - powerless.count) equivalent, \(powerless.count) seen only by loss of power, "
             + "\(survivors.count) not caught")
     counts.caught += outcomes.count - survivors.count
-    counts.equivalent += unobservable.count
+    counts.equivalent += unobservable.count - powerless.count
+    counts.skipped += powerless.count
     counts.failed += survivors.count
 }
 
@@ -140,7 +148,8 @@ do {
         }
     }
     if !options.isList {
-        say("\(counts.caught + counts.equivalent) passed, \(counts.failed) failed, 0 skipped")
+        say(
+            "\(counts.caught + counts.equivalent) passed, \(counts.failed) failed, \(counts.skipped) skipped")
     }
     exit(counts.failed == 0 ? 0 : 1)
 } catch let error as MutantError {

@@ -73,6 +73,21 @@ import Testing
         }
     }
 
+    /// What newcomers look for is on the page on which they look.
+    @Test func everySearchFindsItsAnswer() throws {
+        let page = try String(
+            contentsOf: Document.package.appending(path: "Tests/Docs/searches.md"), encoding: .utf8)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
+        #expect(rows.count == 10)
+        for row in rows {
+            let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            try #require(cells.count == 3, "\(row)")
+            let words = cells[2].matches(of: #/`([^`]+)`/#).map(\.1)
+            let answer = try Document.guide(cells[1]).text
+            #expect(!words.isEmpty && words.allSatisfy { answer.contains($0) }, "\(cells[0]): \(words)")
+        }
+    }
+
     @Test func aBlockWithoutAMarkHasNoneAndAMarkHoldsForOneBlock() {
         let page = Document(markdown: "<!-- sample: a.swift -->\n```swift\nx\n```\n\n```swift\ny\n```\n")
         #expect(page.blocks.map(\.mark) == ["sample: a.swift", nil])

@@ -1,4 +1,5 @@
 import Foundation
+import Mortise
 import Testing
 
 /// What README promises. Its blocks of code are held to files by `DocumentTests`.
@@ -32,6 +33,35 @@ import Testing
                 "        url: URL(filePath: \"trips.store\")))", "    configurations: ModelConfiguration(",
                 "import SwiftData",
             ])
+    }
+
+    /// What it says of two who change the same record, and of a counter.
+    @Test(arguments: [MergePolicy.propertyWise, .error]) func ofTwoWhoAddToACounterOneIsLost(policy: MergePolicy) throws
+    {
+        #expect(try Document.readme.text.contains("each property keeps the value that was set last; of two"))
+        let container = try GuideModels.container()
+        container.mergePolicy = policy
+        let (here, there) = (ModelContext(container), ModelContext(container))
+        let mine = try #require(try here.first(Trip.self, where: \.code, is: "POR"))
+        let theirs = try #require(try there.first(Trip.self, where: \.code, is: "POR"))
+        (mine.rating, theirs.rating) = ((mine.rating ?? 0) + 1, (theirs.rating ?? 0) + 1)
+        theirs.destination = "Porto and Braga"
+        try there.save()
+        if policy == .error {
+            #expect(throws: SaveConflict.self) { try here.save() }
+            return
+        }
+        try here.save()
+        #expect(mine.rating == 1 && mine.destination == "Porto and Braga")
+        try here.transaction(retrying: 5) {
+            let trip = try here.first(Trip.self, where: \.code, is: "POR")
+            if trip?.rating == 1 {
+                theirs.rating = 2
+                try there.save()
+            }
+            trip?.rating = (trip?.rating ?? 0) + 1
+        }
+        #expect(mine.rating == 3)
     }
 
     @Test func theCommandsOfTheFirstScreenExist() throws {

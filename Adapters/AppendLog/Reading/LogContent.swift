@@ -117,7 +117,7 @@ struct LogContent {
         for program: StoredSchema, dropping: [String], path: String
     ) throws -> LogRecords.Converted {
         try schema.checkIsNotNewer(than: program, store: path)
-        let found = try records.version(position.transaction, for: program)
+        let found = try EngineError.naming(path) { try records.version(position.transaction, for: program) }
         try found.loss?.check(dropping: dropping, store: path)
         try found.loss?.checkOrigins(from: schema, to: program, dropping: dropping, store: path)
         return found

@@ -82,7 +82,7 @@ extension AppendLog {
         if frame.header.kind == .schema || isMigration {
             guard try !isMigration && frame.reading({ try $0.schema() }) == catalog.schema else {
                 throw EngineError.schemaMismatch(
-                    store: catalog.store, differences: ["another process has changed the schema; open the store again"])
+                    store: path, differences: ["another process has changed the schema; open the store again"])
             }
             return
         }

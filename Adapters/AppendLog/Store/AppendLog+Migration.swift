@@ -64,6 +64,7 @@ extension AppendLogConfiguration: MigratableConfiguration {
                 guard let migration else { throw DataStoreError.unsupportedFeature }
                 let (copy, frame) = try migration.prepare(outcome)
                 return .init(
+                    copy: copy,
                     commit: {
                         try migration.commit(frame, outcome, keeping: copy)
                         if let copy, !outcome.loss.isEmpty {

@@ -9,6 +9,7 @@ import Synchronization
 final class AppendLog: CommitSink, @unchecked Sendable {
     let configuration: AppendLogConfiguration
     let path: String
+    var location: String? { path }
     let writer: LogWriter
     let catalog: LogCatalog
     private let clock: @Sendable () -> Date

@@ -66,7 +66,7 @@ extension AppendLogStore {
     }
 
     func writable() throws -> AppendLog {
-        guard let sink = opened.sink else { throw EngineError.readOnly(store: identifier) }
+        guard let sink = opened.sink else { throw EngineError.readOnly(store: locationOrIdentifier) }
         return sink
     }
 }

@@ -107,7 +107,7 @@ struct LogOpening {
         let version = found.version
         if isShared, content.schema != schema {
             throw EngineError.schemaMismatch(
-                store: content.store, differences: ["the log has another schema; open it unshared once to change it"])
+                store: path, differences: ["the log has another schema; open it unshared once to change it"])
         }
         // From here on the store is this program's to change.
         if let unnamed = content.unnamedCheckpoint {

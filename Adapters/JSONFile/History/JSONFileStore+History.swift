@@ -92,7 +92,7 @@ extension JSONFileStore: HistoryProviding, HistoryArchive {
     /// Forgets transactions, by writing the history again without them.
     /// - Throws: `EngineError.readOnly`; `HistoryDamaged`; `FileError`.
     public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws {
-        guard allowsSave else { throw EngineError.readOnly(store: identifier) }
+        guard allowsSave else { throw EngineError.readOnly(store: locationOrIdentifier) }
         try history().remove(numbers)
     }
 

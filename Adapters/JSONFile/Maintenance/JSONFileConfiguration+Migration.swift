@@ -58,6 +58,7 @@ extension JSONFileConfiguration: MigratableConfiguration {
                 guard let file = engine.sink as? JSONFile else { throw DataStoreError.unsupportedFeature }
                 let (copy, prepared) = try file.prepare(outcome, isWhole: isWhole)
                 return .init(
+                    copy: copy,
                     commit: {
                         try file.commit(prepared, keeping: copy)
                         if !outcome.loss.isEmpty {

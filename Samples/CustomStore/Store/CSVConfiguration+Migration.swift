@@ -43,6 +43,11 @@ extension CSVConfiguration: ReplaceableConfiguration {
         for copy in older.dropFirst(most) { try? FileManager.default.removeItem(at: folder.appending(path: "\(copy)")) }
     }
 
+    public func newestCopy() -> String? {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.compactMap { Int($0) }.sorted(by: >).dropFirst().first.map { folder.appending(path: "\($0)").path }
+    }
+
     public var readingOnly: CSVConfiguration {
         var configuration = self
         configuration.allowsSave = false

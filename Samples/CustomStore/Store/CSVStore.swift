@@ -16,12 +16,25 @@ public struct CSVConfiguration: DataStoreConfiguration {
 public enum CSVError: Error, ClassifiedStoreError {
     /// Another store has the folder open, in this process or in another one.
     case locked
+    /// The folder cannot be used; the number is that of the system's error.
+    case cannotLock(Int32)
     /// The file of that name is not as it was written.
     case damaged(String)
+    /// The store was closed, or was opened for reading alone.
+    case closed
 
-    public var errorClass: StoreErrorClass { if case .locked = self { .locked } else { .damaged } }
+    public var errorClass: StoreErrorClass {
+        switch self {
+        case .locked: .locked
+        case .cannotLock: .failedInputOutput
+        case .damaged: .damaged
+        case .closed: .unsupported
+        }
+    }
     public var description: String {
         switch self {
+        case .cannotLock(let code): "The folder cannot be locked: \(String(cString: strerror(code)))."
+        case .closed: "The store was closed, or reads alone. Open the folder again for saving."
         case .locked: "The folder is open elsewhere. Close it there first."
         case .damaged(let name): "\(name) is not as it was written. Restore the folder from a backup."
         }
@@ -35,8 +48,9 @@ private final class FolderLock {
     init(_ folder: URL) throws {
         file = open(folder.appending(path: "lock").path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
             // What is thrown here runs deinit, which closes the file. Closed twice, it could be another thread's by then.
-            throw CSVError.locked
+            throw code == EWOULDBLOCK ? CSVError.locked : .cannotLock(code)
         }
     }
 
@@ -107,7 +121,7 @@ public final class CSVStore: DataStore {
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { try write { try $0.apply(request) } }
 
     func write<R>(_ change: (inout SnapshotTable) throws -> R) throws -> R {
-        guard lock != nil else { throw CSVError.locked }
+        guard lock != nil else { throw CSVError.closed }
         guard generation < .max else { throw CSVError.damaged("\(generation)") }
         var changed = table
         let result = try change(&changed)

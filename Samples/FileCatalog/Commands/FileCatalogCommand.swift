@@ -8,8 +8,9 @@ struct FileCatalogCommand: ParsableCommand {
         commandName: "file-catalog",
         abstract: "Catalogs the files of a folder and lists what was added, changed and removed since the last scan.",
         discussion: """
-            Symbolic links are counted and not followed. Hidden files are files like any other. The catalog is kept \
-            in the user's data folder, one for each scanned folder, unless --store names another place.
+            Symbolic links are counted and not followed. Hidden files are files like any other, but .git, .build and \
+            what .gitignore files name is left out and counted, unless --everything is given. The catalog is kept in \
+            the user's data folder, one for each scanned folder, unless --store names another place.
             """,
         subcommands: [Scan.self, Largest.self, Newest.self, Duplicates.self, Totals.self],
         defaultSubcommand: Scan.self)
@@ -25,6 +26,9 @@ struct CatalogOptions: ParsableArguments {
             "The URL of the store that keeps the catalog: log:PATH, json:PATH or memory:. MORTISE_STORE_URL does as well."
     )
     var store: String?
+
+    @Flag(help: "Leave nothing out: also .git, .build and what .gitignore files name.")
+    var everything = false
 }
 
 /// A bound on how much a sub-command prints.

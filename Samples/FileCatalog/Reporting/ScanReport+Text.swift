@@ -13,6 +13,11 @@ extension ScanReport {
         if specialFiles > 0 {
             lines.append("\(Format.count(specialFiles, "special file")) (sockets, pipes, devices), skipped")
         }
+        if ignored > 0 {
+            lines.append(
+                "\(Format.count(ignored, "entry", "entries")) left out (.git, .build, what .gitignore files name); "
+                    + "--everything takes them in")
+        }
         if !leftOut.isEmpty {
             let names = leftOut.map(Format.line).joined(separator: ", ")
             lines.append("left out, as part of the catalog's own store: \(names)")

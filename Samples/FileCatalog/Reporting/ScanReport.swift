@@ -46,6 +46,8 @@ struct ScanReport: Encodable, Sendable {
     var specialFiles = 0
     /// The files of the store itself, which are not part of the catalog.
     var leftOut: [String] = []
+    /// Entries that were left out as `.git`, as `.build` or for a `.gitignore` file; what is in them is not counted.
+    var ignored = 0
     var problems: [Problem] = []
     /// Files and folders that lie where this scan could not look, and stay in the catalog as they were.
     var keptUnseen = 0

@@ -73,4 +73,28 @@ final class DirectoryHandle {
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw SystemError.current }
         return FileStatus(status)
     }
+
+    /// The bytes of the file with the NUL-terminated `name`; nil if it is not a regular file.
+    ///
+    /// - Throws: ``SystemError`` if it cannot be read, or has more than `limit` bytes (`EFBIG`).
+    func contents(of name: [CChar], limit: Int) throws -> [UInt8]? {
+        // A pipe of this name would otherwise block.
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        if file < 0, errno == ELOOP { return nil }
+        guard file >= 0 else { throw SystemError.current }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw SystemError.current }
+        guard FileStatus(status).kind == .file else { return nil }
+        var contents: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw SystemError.current }
+            if count == 0 { return contents }
+            contents += buffer[..<count]
+            guard contents.count <= limit else { throw SystemError(code: EFBIG) }
+        }
+    }
 }

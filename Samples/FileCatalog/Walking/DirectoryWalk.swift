@@ -8,11 +8,13 @@ enum WalkEvent {
     case special
     /// An entry that belongs to the store and is not part of the catalog.
     case leftOut(ExactPath)
+    /// An entry that ``IgnoredNames`` leave out, with all that is in it.
+    case ignored
     /// An entry that could not be looked at, or a folder that could not be read; nothing is known about what it holds.
     case problem(ExactPath, reason: String)
 }
 
-/// A walk through a whole directory tree: hidden entries and other file systems included, symbolic links not followed.
+/// A walk through a directory tree: hidden entries and other file systems included, symbolic links not followed.
 ///
 /// It needs no stack of calls and few open files however deep the tree is. What cannot be read is reported as a
 /// ``WalkEvent/problem(_:reason:)`` and does not end the walk.
@@ -21,6 +23,8 @@ struct DirectoryWalk {
     let folder: String
     /// The files that are to be left out.
     let storeFiles: StoreFiles?
+    /// Whether to leave out nothing else: not `.git` and `.build`, nor what `.gitignore` files name.
+    let isOfEverything: Bool
 
     /// How many folders on the way down are kept open; the way up to the others leads through `..`.
     private static let openFolders = 32
@@ -31,7 +35,7 @@ struct DirectoryWalk {
     func run(_ visit: (WalkEvent) throws -> Void) throws {
         let root = try DirectoryHandle(path: FileName.bytes(of: .root, below: folder))
         try visit(.folder(.root, name: folder, parent: nil))
-        var levels = [try look(into: root, at: .root, visit)]
+        var levels = [try look(into: root, at: .root, below: nil, visit)]
         while let level = levels.last {
             if let name = level.unvisited.popLast() {
                 guard let next = try enter(name, of: level, visit) else { continue }
@@ -51,6 +55,8 @@ struct DirectoryWalk {
         var handle: DirectoryHandle?
         /// The folders in it that are still to be entered, last one first.
         var unvisited: [[CChar]] = []
+        /// What is left out in it.
+        var ignoredNames: IgnoredNames?
 
         init(path: ExactPath, handle: DirectoryHandle) {
             self.path = path
@@ -60,14 +66,18 @@ struct DirectoryWalk {
     }
 
     private func look(
-        into handle: DirectoryHandle, at path: ExactPath, _ visit: (WalkEvent) throws -> Void
+        into handle: DirectoryHandle, at path: ExactPath, below ignoredNames: IgnoredNames?,
+        _ visit: (WalkEvent) throws -> Void
     ) throws -> Level {
         let level = Level(path: path, handle: handle)
+        level.ignoredNames = ignoredNames
         let names: [[CChar]]
         do { names = try handle.names() } catch let error as SystemError {
             try visit(.problem(path, reason: error.description))
             return level
         }
+        if !isOfEverything { try readIgnoredNames(of: level, handle, visit) }
+        let start = level.ignoredNames == nil || path == .root ? [] : FileName.bytes(of: path) + [UInt8(ascii: "/")]
         for bytes in names {
             let name = FileName.text(of: bytes)
             let entry = path.appending(name)
@@ -80,6 +90,16 @@ struct DirectoryWalk {
                 try visit(.problem(entry, reason: error.description))
                 continue
             }
+            if !isOfEverything {
+                let isFolder = status.kind == .folder
+                let whole = start + bytes.dropLast().map(UInt8.init(bitPattern:))
+                if IgnoredNames.contain(name, isFolder: isFolder)
+                    || level.ignoredNames?.contain(whole, isFolder: isFolder) == true
+                {
+                    try visit(.ignored)
+                    continue
+                }
+            }
             switch status.kind {
             case .file: try visit(.file(entry, name: name, parent: path, status: status))
             case .folder: level.unvisited.append(bytes)
@@ -89,6 +109,19 @@ struct DirectoryWalk {
         }
         level.unvisited.reverse()
         return level
+    }
+
+    private func readIgnoredNames(
+        of level: Level, _ handle: DirectoryHandle, _ visit: (WalkEvent) throws -> Void
+    ) throws {
+        let name = IgnoredNames.fileName
+        do {
+            let bytes = name.utf8.map(CChar.init(bitPattern:)) + [0]
+            guard let file = try handle.contents(of: bytes, limit: IgnoredNames.longestFile) else { return }
+            level.ignoredNames = IgnoredNames(file: file, in: level.path, above: level.ignoredNames)
+        } catch let error as SystemError where error.code != ENOENT {
+            try visit(.problem(level.path.appending(name), reason: error.description))
+        } catch is SystemError {}
     }
 
     private func enter(_ bytes: [CChar], of level: Level, _ visit: (WalkEvent) throws -> Void) throws -> Level? {
@@ -101,7 +134,7 @@ struct DirectoryWalk {
             try visit(.problem(path, reason: error.description))
             return nil
         }
-        return try look(into: handle, at: path, visit)
+        return try look(into: handle, at: path, below: level.ignoredNames, visit)
     }
 
     /// Opens `level` again from the folder below it, or by its path if that folder has been moved elsewhere.

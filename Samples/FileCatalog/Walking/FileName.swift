@@ -17,9 +17,14 @@ enum FileName {
 
     /// The NUL-terminated bytes of the path `relative`, a path of such texts, below `folder`, which is taken as it is.
     static func bytes(of relative: ExactPath, below folder: String) -> [CChar] {
+        (Array(folder.utf8) + [UInt8(ascii: "/")] + bytes(of: relative)).map(CChar.init(bitPattern:)) + [0]
+    }
+
+    /// The bytes of the path `relative`, a path of such texts.
+    static func bytes(of relative: ExactPath) -> [UInt8] {
         let names = relative.text.split(separator: "/")
             .map { $0.contains("\\x") ? unescaped(Array($0.utf8)) : Array($0.utf8) }
-        return ([Array(folder.utf8)] + names).joined(separator: [UInt8(ascii: "/")]).map(CChar.init(bitPattern:)) + [0]
+        return Array(names.joined(separator: [UInt8(ascii: "/")]))
     }
 
     private static func escaped(_ byte: UInt8) -> String {

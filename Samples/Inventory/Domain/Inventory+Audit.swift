@@ -3,7 +3,7 @@ import Mortise
 
 extension Inventory {
     /// Who has done what, the latest first, from the history of the store.
-    /// - Throws: `MaintenanceError.unsupported` for a store that keeps no history, such as `memory:`.
+    /// - Throws: `MaintenanceError.unsupported` for a store that keeps no history, as one of your own may be.
     public func audit(limit: Int = 100) throws -> [AuditLine] {
         var descriptor = HistoryDescriptor<DefaultHistoryTransaction>(
             sortBy: [SortDescriptor(\.transactionIdentifier, order: .reverse)])

@@ -22,8 +22,10 @@ struct InventoryRoutes {
     var router: Router<BasicRequestContext> {
         let router = Router()
         router.get("health") { [inventory] _, _ in
-            let health = inventory.container.health()
-            return try json(health, status: health.allSatisfy(\.answers) ? .ok : .serviceUnavailable)
+            try await reply {
+                let health = inventory.container.health()
+                return try json(health, status: health.allSatisfy(\.answers) ? .ok : .serviceUnavailable)
+            }
         }
         router.get("items") { [inventory] request, _ in
             let query = request.uri.queryParameters
@@ -81,7 +83,11 @@ struct InventoryRoutes {
         router.post("stocktaking") { [inventory] request, _ in
             let (entries, author) = try await (body(of: request) as [ItemEntry], author(of: request))
             let stocktaking = Stocktaking(modelContainer: inventory.container)
-            return try json(await stocktaking.take(entries, by: author ?? "stocktaking"))
+            do {
+                return try json(await stocktaking.take(entries, by: author ?? "stocktaking"))
+            } catch let error as any ClassifiedStoreError {
+                return try refusal(error)
+            }
         }
         router.get("totals") { [inventory] _, _ in try await answer { try inventory.totals() } }
         router.get("audit") { [inventory] request, _ in
@@ -116,19 +122,21 @@ private func answer<Value: Encodable & Sendable>(
 /// Runs the body on a thread that may wait for the disk, and makes a status of what it throws.
 private func reply(_ body: @escaping @Sendable () throws -> Response) async throws -> Response {
     try await NIOThreadPool.singleton.runIfActive {
-        do { return try body() } catch let error as any ClassifiedStoreError {
-            let status: HTTPResponse.Status =
-                switch error.errorClass {
-                case .missing: .notFound
-                case .denied: .forbidden
-                case .conflict, .locked, .alreadyExists: .conflict
-                case .invalid, .usage: .unprocessableContent
-                case .unsupported: .notImplemented
-                case .damaged, .failedInputOutput: .internalServerError
-                }
-            return try json(["error": error.localizedDescription], status: status)
-        }
+        do { return try body() } catch let error as any ClassifiedStoreError { return try refusal(error) }
     }
+}
+
+private func refusal(_ error: any ClassifiedStoreError) throws -> Response {
+    let status: HTTPResponse.Status =
+        switch error.errorClass {
+        case .missing: .notFound
+        case .denied: .forbidden
+        case .conflict, .locked, .alreadyExists: .conflict
+        case .invalid, .usage: .unprocessableContent
+        case .unsupported: .notImplemented
+        case .damaged, .failedInputOutput: .internalServerError
+        }
+    return try json(["error": error.localizedDescription], status: status)
 }
 
 private func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {

@@ -20,6 +20,7 @@ struct Demonstration {
         page.print(
             "A music shop, \(file.rowCount.formatted(.number.locale(Page.locale))) rows, in every store of this build")
         let trials = try importAndAsk(file, reference)
+        showLeftOut()
         showAnswers(trials)
         try showPlans(trials)
         let wrongLater = try changeAndUndo(trials, reference)
@@ -38,7 +39,7 @@ struct Demonstration {
     // MARK: - Import and questions
 
     private func importAndAsk(_ file: ChinookFile, _ reference: Reference) throws -> [StoreTrial] {
-        let columns = [-7, 7, 7, 9, 7, 5, -24]
+        let columns = [-8, 7, 7, 9, 7, 5, -24]
         page.row(["store", "import", "reopen", "questions", "size", "right", "a save that returned"], columns)
         return try LibraryStore.all(in: Self.folder).map { store in
             let trial = try StoreTrial(of: store, importing: file, reference: reference)
@@ -51,6 +52,8 @@ struct Demonstration {
             return trial
         }
     }
+
+    private func showLeftOut() { for line in LibraryStore.leftOut { page.note(line) } }
 
     private func showAnswers(_ trials: [StoreTrial]) {
         guard let first = trials.first else { return }
@@ -72,9 +75,9 @@ struct Demonstration {
         page.print("The slowest question of each store, and how it found the answer")
         for trial in trials {
             guard let slowest = trial.slowest else { continue }
-            page.row([trial.store.kind, page.time(slowest.time), slowest.question.text], [-7, 7, -60])
+            page.row([trial.store.kind, page.time(slowest.time), slowest.question.text], [-8, 7, -59])
             for line in "\(try slowest.question.plan(trial.context))".split(separator: "\n") {
-                page.row(["", String(line)], [7, -71])
+                page.row(["", String(line)], [8, -70])
             }
         }
     }
@@ -84,7 +87,7 @@ struct Demonstration {
     /// - Returns: how many answers are wrong after the undo.
     private func changeAndUndo(_ trials: [StoreTrial], _ reference: Reference) throws -> Int {
         page.print("A day in the shop: a price, a playlist, a customer who leaves. Then undo")
-        let columns = [-7, 7, 9, -31, 7, 9]
+        let columns = [-8, 7, 9, -30, 7, 9]
         page.row(["store", "save", "as before", "history", "undo", "as before"], columns)
         var wrong = 0
         var told: (kind: String, history: [DefaultHistoryTransaction])?
@@ -113,7 +116,7 @@ struct Demonstration {
 
     private func showWhereTheyAre(_ trials: [StoreTrial]) {
         page.print("The stores are yours to look into")
-        for trial in trials where trial.store.isKept { page.line("  " + trial.store.url) }
+        for trial in trials where trial.store.isKept { page.line("  " + Library.shown(trial.store.url)) }
         guard let store = trials.first(where: { $0.store.kind == "log" })?.store.url else { return }
         page.line("")
         page.line("  swift run --traits Tool mortise info \(store)")

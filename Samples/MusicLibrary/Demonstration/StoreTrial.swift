@@ -20,12 +20,13 @@ struct StoreTrial {
     let bytes: Int64
     let promise: String
 
-    /// Imports a file into a store that does not exist yet, opens it anew, and asks all questions.
+    /// Imports a file into a store that does not exist yet or is emptied first, opens it anew, and asks all questions.
     ///
     /// - Throws: what importing, opening and asking throw.
     init(of store: LibraryStore, importing file: ChinookFile, reference: Reference) throws {
         self.store = store
         var context = try Library.open(store.url)
+        if store.isOfLastRun { try context.container.erase() }
         importTime = try ContinuousClock().measure {
             try LibraryImport.run(file, into: context, store: store.url)
         }

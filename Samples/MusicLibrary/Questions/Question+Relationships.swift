@@ -46,10 +46,12 @@ extension Question {
 
     /// Five relationships lie between a customer and an artist.
     static var buyersOfFrankSinatra: Question {
+        // Of the property's own type, which the compiler finds sooner than a literal's.
+        let name: String? = "Frank Sinatra"
         let buyers = FetchDescriptor<Customer>(
             predicate: #Predicate { customer in
                 customer.invoices.contains { invoice in
-                    invoice.lines.contains { $0.track?.album?.artist?.name == "Frank Sinatra" }
+                    invoice.lines.contains { line in line.track?.album?.artist?.name == name }
                 }
             },
             sortBy: [SortDescriptor(\.lastName)]

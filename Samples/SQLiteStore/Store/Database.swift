@@ -20,17 +20,17 @@ final class Database {
         try run("PRAGMA synchronous = FULL")
         for (index, kind) in StorageKind.allCases.enumerated() {
             // The framework itself compares what is kept as text, by what it means: "é" is equal to "e" with an accent.
-            let status = sqlite3_create_collation_v2(
-                handle, kind.rawValue, SQLITE_UTF8, UnsafeMutableRawPointer(bitPattern: index + 1),
-                { context, leftCount, left, rightCount, right in
-                    let kind = StorageKind.allCases[Int(bitPattern: context) - 1]
-                    let values = [(left, leftCount), (right, rightCount)].map { start, count in
-                        let bytes = UnsafeRawBufferPointer(start: start, count: Int(count))
-                        return StoredValue(text: String(decoding: bytes, as: UTF8.self), as: kind) ?? .null
-                    }
-                    return Int32(ValueSemantics.sortOrder(values[0], values[1]).rawValue)
-                }, nil)
-            try check(status)
+            try check(
+                sqlite3_create_collation_v2(
+                    handle, kind.rawValue, SQLITE_UTF8, UnsafeMutableRawPointer(bitPattern: index + 1),
+                    { context, leftCount, left, rightCount, right in
+                        let kind = StorageKind.allCases[Int(bitPattern: context) - 1]
+                        let values = [(left, leftCount), (right, rightCount)].map { start, count in
+                            let bytes = UnsafeRawBufferPointer(start: start, count: Int(count))
+                            return StoredValue(text: String(decoding: bytes, as: UTF8.self), as: kind) ?? .null
+                        }
+                        return Int32(ValueSemantics.sortOrder(values[0], values[1]).rawValue)
+                    }, nil))
         }
     }
 
@@ -92,12 +92,16 @@ final class Database {
     }
 
     private func check(_ status: Int32) throws {
-        if status == SQLITE_OK { return }
-        let message = String(cString: sqlite3_errmsg(handle))
-        let isFailure = [SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN].contains(status & 0xFF)
-        let errorClass: StoreErrorClass = isFailure ? .failedInputOutput : .damaged
-        throw SQLiteStoreError(
-            status & 0xFF == SQLITE_BUSY ? .locked : errorClass, "SQLite cannot use \(path): \(message)")
+        let errorClass: StoreErrorClass
+        switch status & 0xFF {
+        case SQLITE_OK: return
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: errorClass = .locked
+        case SQLITE_PERM, SQLITE_AUTH, SQLITE_READONLY: errorClass = .denied
+        case SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN, SQLITE_NOMEM: errorClass = .failedInputOutput
+        case SQLITE_TOOBIG: errorClass = .unsupported
+        default: errorClass = .damaged
+        }
+        throw SQLiteStoreError(errorClass, "SQLite cannot use \(path): \(String(cString: sqlite3_errmsg(handle)))")
     }
 }
 

@@ -130,6 +130,11 @@ final class Selection: Sendable {
 }
 
 extension SQLiteStore {
+    /// The record of a row.
+    func record(_ row: [String: String]) -> PersistentIdentifier {
+        .numbered(UInt64(row["id"] ?? "") ?? 0, storeIdentifier: identifier, entityName: row["entity"] ?? "")
+    }
+
     public func plan(_ query: StoreQuery) -> FetchPlan {
         let selection = selection(query)
         var plan = FetchPlan(query, detail: selection.condition.text, isFullScan: true)

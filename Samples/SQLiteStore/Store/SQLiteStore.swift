@@ -57,9 +57,8 @@ public final class SQLiteStore: QueryableDataStore {
     /// schema lacks, the next may have. What would lose values or hand out wrong ones is refused.
     private func adopt(_ plan: (any SchemaMigrationPlan.Type)?) throws {
         var (merged, stored) = (schema.stored, StoredSchema(version: schema.stored.version, entities: []))
-        try database.run("SELECT schema FROM store") { row in
-            guard let text = row["schema"] else { return }
-            stored = try JSONDecoder().decode(StoredSchema.self, from: Data(text.utf8))
+        try database.run("SELECT schema FROM store") {
+            if let text = $0["schema"] { stored = try JSONDecoder().decode(StoredSchema.self, from: Data(text.utf8)) }
         }
         try stored.checkIsNotNewer(than: merged, store: configuration.name)
         for stage in plan?.stages ?? [] where stage.hasCode {
@@ -108,8 +107,7 @@ public final class SQLiteStore: QueryableDataStore {
             merged.entities[place].properties += old.filter { !names.contains($0.name) }
         }
         if merged == stored { return }
-        let text = String(decoding: try JSONEncoder().encode(merged), as: UTF8.self)
-        try database.run("UPDATE store SET schema = ?", [text])
+        try database.run("UPDATE store SET schema = ?", [String(decoding: JSONEncoder().encode(merged), as: UTF8.self)])
     }
 
     // MARK: Reading
@@ -132,8 +130,7 @@ public final class SQLiteStore: QueryableDataStore {
                 let values = try (layouts[record.entityName]?.slots ?? []).map { slot in
                     if slot.role.isToMany, !query.prefetch.contains(slot.name) { return StoredValue.null }
                     if !slot.hasColumn { return slot.property.attribute?.defaultValue ?? .null }
-                    let value = slot.value(ofText: row[slot.key], storeIdentifier: identifier)
-                    if let value { return value }
+                    if let value = slot.value(ofText: row[slot.key], storeIdentifier: identifier) { return value }
                     throw SQLiteStoreError(.damaged, "\(slot.name) of \(record) has no value of its kind")
                 }
                 found.append((record, ContiguousArray(values), UInt64(row["version"] ?? "") ?? 0))
@@ -158,10 +155,6 @@ public final class SQLiteStore: QueryableDataStore {
         }
     }
 
-    private func record(_ row: [String: String]) -> PersistentIdentifier {
-        .numbered(UInt64(row["id"] ?? "") ?? 0, storeIdentifier: identifier, entityName: row["entity"] ?? "")
-    }
-
     /// A list that the records at its other end keep: one statement for all owners.
     private func members(
         _ slot: RecordLayout.Slot, of owners: [PersistentIdentifier]
@@ -170,10 +163,13 @@ public final class SQLiteStore: QueryableDataStore {
             let inverse = relationship.inverse.flatMap({ layout.slot(named: $0) })
         else { return [:] }
         var members: [String: [PersistentIdentifier]] = [:]
-        let each = "json_each('[\"' || replace(r.\(layout.slots[inverse].column), ' ', '\",\"') || '\"]')"
+        let (column, isList) = ("r.\(layout.slots[inverse].column)", layout.slots[inverse].role.isToMany)
+        // One reference is found by its index; several in a text have to be taken apart.
+        let owner = isList ? "o.value" : column
+        let each = isList ? ", json_each('[\"' || replace(\(column), ' ', '\",\"') || '\"]') o" : ""
         try database.run(
-            "SELECT o.value AS owner, r.entity, r.id FROM \(tables[layout.entityName] ?? "") r, \(each) o "
-                + "WHERE o.value IN (SELECT value FROM json_each(?)) ORDER BY r.id", [Translator.list(owners)]
+            "SELECT \(owner) AS owner, r.entity, r.id FROM \(tables[layout.entityName] ?? "") r\(each) "
+                + "WHERE \(owner) IN (SELECT value FROM json_each(?)) ORDER BY r.id", [Translator.list(owners)]
         ) { members[$0["owner"] ?? "", default: []].append(record($0)) }
         return members
     }

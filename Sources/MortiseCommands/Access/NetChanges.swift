@@ -57,7 +57,16 @@ struct NetChanges {
                 joined.values[slot] = earlier.values[slot]
             }
         }
-        joined.oldValues = []
+        // What each property was at first.
+        if later.oldValues.isEmpty || earlier.oldValues.isEmpty {
+            joined.oldValues = []
+        } else {
+            for slot in earlier.slots.slots {
+                if let old = earlier.oldValue(at: slot), joined.oldValues.indices.contains(slot) {
+                    joined.oldValues[slot] = old
+                }
+            }
+        }
         return joined
     }
 

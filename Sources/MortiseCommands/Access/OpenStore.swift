@@ -100,18 +100,21 @@ final class OpenStore {
     }
 
     func reader(of version: any StoreVersion) -> RecordReader {
-        RecordReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
+        version is AnswerVersion
+            ? AnswerReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
+            : RecordReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
     }
 
-    /// Saves inserted and updated records.
+    /// Saves inserted and updated records. With `updatedVersions` the records have to have these versions still.
     /// - Throws: what the store throws; `ToolError.unsupported` for a store with its own type of snapshots.
     func save(
-        inserted: [DefaultSnapshot] = [], updated: [DefaultSnapshot] = [], changedSlots: [SlotSet] = []
+        inserted: [DefaultSnapshot] = [], updated: [DefaultSnapshot] = [], changedSlots: [SlotSet] = [],
+        updatedVersions: [UInt64] = []
     ) throws -> [PersistentIdentifier: PersistentIdentifier] {
         func save<S: DataStore>(_ store: S) throws -> [PersistentIdentifier: PersistentIdentifier] {
             let request = DataStoreSaveChangesRequest<DefaultSnapshot>(
                 inserted: inserted, updated: updated, editingState: EditingState(author: "mortise"),
-                changedSlots: changedSlots)
+                changedSlots: changedSlots, updatedVersions: updatedVersions)
             guard let request = request as? DataStoreSaveChangesRequest<S.Snapshot> else {
                 throw ToolError.unsupported(store: name, what: "take records without models")
             }

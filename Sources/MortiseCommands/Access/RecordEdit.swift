@@ -29,45 +29,83 @@ struct EditOptions: ParsableArguments {
 
 /// Changes that are shown before they are made, and made in one transaction.
 struct RecordEdit {
+    /// What is to happen to the records that were found.
+    struct Change {
+        var changes: ChangeSet
+        /// The records that the store changes or deletes. What follows from that by delete rules need not be among them.
+        var records: [PersistentIdentifier]
+    }
+
     /// How many records are listed.
     private static let listed = 100
+    /// How often others may save in between before the tool gives up.
+    private static let attempts = 10
 
     private let store: OpenStore
     private let queryable: any QueryableDataStore
+    private let query: StoreQuery
     let run: StoreQueryRun
-    private let baseVersion: UInt64?
 
     /// Opens the store, for writing if the changes are to be made, and finds the records.
     /// - Throws: `ToolError`; `PredicateTextError`; `UnknownEntity`; what the store throws.
     init(_ argument: StoreArgument, _ options: EditOptions) throws {
         let configuration = try argument.selfDescribing()
         guard let schema = try configuration.storedSchema() else { throw ToolError.missing(store: argument.name) }
-        store =
+        try self.init(
             options.yes
-            ? try OpenStore(configuration, schema: schema, name: argument.name) : try OpenStore.reading(argument)
+                ? OpenStore(configuration, schema: schema, name: argument.name) : OpenStore.reading(argument), options)
+    }
+
+    /// Finds the records in an open store.
+    /// - Throws: `ToolError`; `PredicateTextError`; `UnknownEntity`; what the store throws.
+    init(_ store: OpenStore, _ options: EditOptions) throws {
+        self.store = store
         guard let queryable = store.store as? any QueryableDataStore else {
             throw ToolError.unsupported(store: store.name, what: "be changed without models")
         }
         self.queryable = queryable
         let text = PredicateText(schema: store.schema, storeIdentifier: store.store.identifier)
         try text.check(options.entity)
-        run = try StoreQueryRun(
-            StoreQuery(
-                options.entity, purpose: .rows,
-                conjuncts: try options.condition.map { try text.conditions($0, entity: options.entity) } ?? [],
-                order: [], offset: 0, limit: nil), in: store)
-        baseVersion = (store.store as? any VersionedDataStore)?.currentVersion.number
+        query = StoreQuery(
+            options.entity, purpose: .rows,
+            conjuncts: try options.condition.map { try text.conditions($0, entity: options.entity) } ?? [],
+            order: [], offset: 0, limit: nil)
+        run = try StoreQueryRun(query, in: store)
     }
 
     var schema: StoredSchema { store.schema }
     var layouts: [String: RecordLayout] { store.layouts }
     var storeIdentifier: String { store.store.identifier }
 
-    /// Shows the changes, and makes them if that is wanted.
-    /// - Throws: `ToolError`; what the store throws, which has changed nothing then.
-    func show(
-        _ changes: ChangeSet, _ options: EditOptions, then change: StoreBatch.Change, of records: [PersistentIdentifier]
+    /// Shows the changes, and makes them if that is wanted. Where somebody else has saved since the records were
+    /// found, they are found again; the changes are made if they are still the same.
+    /// - Parameters:
+    ///   - options: what was asked for.
+    ///   - change: what the store does with the records.
+    ///   - make: what that comes to for the records that were found.
+    /// - Throws: `ToolError`, `.changedSinceShown` where others have changed what was shown; what the store throws, which has
+    ///   changed nothing then.
+    func carryOut(
+        _ options: EditOptions, _ change: StoreBatch.Change, _ make: (StoreQueryRun) throws -> Change
     ) throws {
+        let output = ToolContext.current.output
+        let made = try make(run)
+        try run.version.check()
+        try show(made.changes, options)
+        if made.records.isEmpty || made.changes.isEmpty {
+            if options.format == .text { try output.line("there is nothing to change") }
+        } else if options.yes {
+            try save(made, change, options, make)
+            if options.format == .text { try output.line("saved as one transaction") }
+        } else {
+            try ToolContext.current.errors.line("nothing was changed; pass --yes to carry this out")
+            try ToolContext.current.errors.flush()
+        }
+    }
+
+    func close() throws { try store.close() }
+
+    private func show(_ changes: ChangeSet, _ options: EditOptions) throws {
         let output = ToolContext.current.output
         if options.format == .text {
             try output.line(output.styled(Self.line(changes), .bold))
@@ -76,21 +114,77 @@ struct RecordEdit {
         try ChangePrinter(showsValues: true, format: options.format).print(
             records: cut ? changes.first(Self.listed) : changes)
         if cut { try output.line("  and \(FigureText.count(changes.count - Self.listed)) more") }
-        if records.isEmpty || changes.isEmpty {
-            if options.format == .text { try output.line("there is nothing to change") }
-        } else if options.yes {
+    }
+
+    private func save(
+        _ shown: Change, _ change: StoreBatch.Change, _ options: EditOptions,
+        _ make: (StoreQueryRun) throws -> Change
+    ) throws {
+        var run = run
+        var attempts = 1
+        var checksRecords = true
+        while true {
             do {
-                _ = try queryable.execute(
-                    StoreBatch(.records(records), change, author: "mortise", baseVersion: baseVersion))
-            } catch DataStoreError.unsupportedFeature {
-                throw ToolError.unsupported(store: store.name, what: "carry out this change without models")
+                return try save(shown, change, run, checksRecords: checksRecords)
+            } catch let error where error is VersionSuperseded || error is RecordsSuperseded {
+                if attempts == Self.attempts { throw error }
+                attempts += 1
+                store.refresh()
+                run = try StoreQueryRun(query, in: store)
+                let now = try make(run)
+                try run.version.check()
+                guard now.changes.comesToTheSame(as: shown.changes) else {
+                    let output = ToolContext.current.output
+                    if options.format == .text { try output.line("another program has saved meanwhile; now:") }
+                    try show(now.changes, options)
+                    try output.flush()
+                    throw ToolError.changedSinceShown(store: store.name)
+                }
+                // A unique value that another record has: the batch says so.
+                let own = Set(shown.records)
+                if let error = error as? RecordsSuperseded, !error.identifiers.contains(where: own.contains) {
+                    checksRecords = false
+                }
             }
-            if options.format == .text { try output.line("saved as one transaction") }
-        } else {
-            try ToolContext.current.errors.line("nothing was changed; pass --yes to carry this out")
-            try ToolContext.current.errors.flush()
         }
-        try store.close()
+    }
+
+    private func save(
+        _ made: Change, _ change: StoreBatch.Change, _ run: StoreQueryRun, checksRecords: Bool
+    ) throws {
+        if checksRecords, case .update = change, let version = run.version as? AnswerVersion,
+            try save(made.changes.updated, readIn: version)
+        {
+            return
+        }
+        (run.version as? AnswerVersion)?.endState()
+        let base = store.store is any VersionedDataStore ? run.version.number : nil
+        do {
+            _ = try queryable.execute(
+                StoreBatch(.records(made.records), change, author: "mortise", baseVersion: base))
+        } catch DataStoreError.unsupportedFeature {
+            throw ToolError.unsupported(store: store.name, what: "carry out this change without models")
+        }
+    }
+
+    /// Saves changed records provided that they have the versions still that they were read in.
+    /// - Returns: false if the store does not number the versions of its records; nothing was saved then.
+    private func save(_ updates: [ChangeSet.Update], readIn version: AnswerVersion) throws -> Bool {
+        var snapshots: [DefaultSnapshot] = []
+        var versions: [UInt64] = []
+        for update in updates {
+            guard let read = version.snapshot(of: update.record), read.recordVersion != 0 else { return false }
+            var values = read.values
+            for slot in update.slots.slots where values.indices.contains(slot) {
+                values[slot] = update.value(at: slot) ?? .null
+            }
+            snapshots.append(
+                DefaultSnapshot(persistentIdentifier: update.record, layout: read.layout, values: values))
+            versions.append(read.recordVersion)
+        }
+        version.endState()
+        _ = try store.save(updated: snapshots, changedSlots: updates.map(\.slots), updatedVersions: versions)
+        return true
     }
 
     private static func line(_ changes: ChangeSet) -> String {
@@ -109,6 +203,19 @@ extension ChangeSet {
         part.deleted = Array(deleted.prefix(count))
         part.updated = Array(updated.prefix(count - part.deleted.count))
         return part
+    }
+
+    /// Whether the same records are deleted, and the same values changed in the same way.
+    fileprivate func comesToTheSame(as other: ChangeSet) -> Bool {
+        func areSame(_ a: ContiguousArray<StoredValue>, _ b: ContiguousArray<StoredValue>) -> Bool {
+            a.count == b.count && zip(a, b).allSatisfy { $0.isIdentical(to: $1) }
+        }
+        return updated.count == other.updated.count && deleted.count == other.deleted.count
+            && zip(deleted, other.deleted).allSatisfy { $0.record == $1.record && areSame($0.values, $1.values) }
+            && zip(updated, other.updated).allSatisfy { a, b in
+                a.record == b.record && a.slots == b.slots && areSame(a.values, b.values)
+                    && areSame(a.oldValues, b.oldValues)
+            }
     }
 }
 #endif

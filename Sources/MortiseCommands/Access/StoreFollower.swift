@@ -32,6 +32,13 @@ final class StoreFollower: @unchecked Sendable {
 
     private var number: UInt64 { (store.store as? any VersionedDataStore)?.currentVersion.number ?? 0 }
 
+    /// Whether the store's history goes by the numbers of its versions.
+    private var countsAsHistory: Bool {
+        guard store.store is any VersionedDataStore else { return true }
+        let token = store.store.historyToken(ofVersion: number) as? DefaultHistoryToken
+        return token?.tokenValue?[store.store.identifier] == Int64(clamping: number)
+    }
+
     private func follow() {
         follower = store.store.changeFeed?.follow { [weak self] delivery in
             self?.take(delivery.changes)
@@ -96,7 +103,9 @@ final class StoreFollower: @unchecked Sendable {
         try store.close()
         store = try OpenStore.reading(argument, following: true)
         follow()
-        if let missed = try store.store.storedTransactions(after: last, last: nil) { return take(new: missed) }
+        if countsAsHistory, let missed = try store.store.storedTransactions(after: last, last: nil) {
+            return take(new: missed)
+        }
         last = number
         var unknown = ChangeSet()
         unknown.isIncomplete = true

@@ -28,41 +28,25 @@ struct StoreQueryRun {
     }
 
     private init(running query: StoreQuery, in store: OpenStore) throws {
-        let version = try store.version()
-        let reader = store.reader(of: version)
-        self.reader = reader
-        self.version = version
-        var plan: FetchPlan
-        var found: [RecordReference] = []
-        let report: ExecutionReport
+        var answer = try Self.answer(to: query, in: store)
         var counted: Int?
-        if let versioned = store.store as? any VersionedDataStore {
-            plan = versioned.plan(query)
-            try plan.validate(adapter: store.name, for: query)
-            let answer = try versioned.rows(for: plan, in: version)
-            report = answer.report
-            if query.purpose == .count, query.conjuncts.allSatisfy({ plan.claim(of: $0) == .exact }) {
-                counted = answer.count.map { plan.appliesLimit ? $0 : query.window(of: $0).count }
-            }
-            let tables = try answer.entities.map { try Self.table($0, reader) }
-            found = answer.rows.map { RecordReference(table: tables[$0.table], row: $0.row) }
-        } else if let queryable = store.store as? any QueryableDataStore {
-            plan = queryable.plan(query)
-            try plan.validate(adapter: store.name, for: query)
-            let answer = try Self.answer(queryable, plan)
-            report = answer.report
-            counted = answer.count.map { plan.appliesLimit ? $0 : query.window(of: $0).count }
-            found = answer.identifiers.compactMap { reader.record($0) }
-        } else {
-            throw ToolError.unsupported(store: store.name, what: "answer queries without models")
+        if query.purpose == .count, query.conjuncts.allSatisfy({ answer.plan.claim(of: $0) == .exact }) {
+            counted = answer.count.map { answer.plan.appliesLimit ? $0 : query.window(of: $0).count }
         }
-        plan.note(report)
-        let executor = QueryExecutor(reader: reader)
+        answer.plan.note(answer.report)
+        let plan = answer.plan
+        let executor = QueryExecutor(reader: answer.reader)
         let left = query.conjuncts.filter { plan.claim(of: $0) != .exact }.map(\.expression)
-        found = try executor.filter(found, by: left)
+        var found = try executor.filter(answer.records, by: left)
         if query.purpose != .count, plan.order != .total { found = try executor.sort(found, by: query.order) }
-        try version.check()
-        records = plan.appliesLimit ? found : Array(found[query.window(of: found.count)])
+        try answer.version.check()
+        if !plan.appliesLimit { found = Array(found[query.window(of: found.count)]) }
+        if query.purpose != .count, found.count < answer.records.count {
+            found = try Self.keeping(found, of: &answer, in: store)
+        }
+        reader = answer.reader
+        version = answer.version
+        records = found
         count = counted ?? records.count
         suggestion = plan.suggestion
         explanation = FetchExplanation(
@@ -79,19 +63,65 @@ struct StoreQueryRun {
             order: query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
             orderClaim: plan.order, offset: query.offset, limit: query.limit,
             windowIsPushed: plan.appliesLimit, mergesPendingChanges: false, isFullScan: plan.isFullScan,
-            rowsScanned: report.scanned, rowsReturned: count, detail: plan.detail)
+            rowsScanned: answer.report.scanned, rowsReturned: count, detail: plan.detail)
+    }
+
+    /// What a store answered, before the rest is done here.
+    private struct Answer {
+        var plan: FetchPlan
+        var records: [RecordReference]
+        let count: Int?
+        let report: ExecutionReport
+        var version: any StoreVersion
+        var reader: RecordReader
+    }
+
+    private static func answer(to query: StoreQuery, in store: OpenStore) throws -> Answer {
+        if let versioned = store.store as? any VersionedDataStore {
+            let version = versioned.currentVersion
+            let reader = store.reader(of: version)
+            let plan = versioned.plan(query)
+            try plan.validate(adapter: store.name, for: query)
+            let answer = try versioned.rows(for: plan, in: version)
+            let tables = try answer.entities.map { try Self.table($0, reader) }
+            return Answer(
+                plan: plan, records: answer.rows.map { RecordReference(table: tables[$0.table], row: $0.row) },
+                count: answer.count, report: answer.report, version: version, reader: reader)
+        }
+        guard let queryable = store.store as? any QueryableDataStore else {
+            throw ToolError.unsupported(store: store.name, what: "answer queries without models")
+        }
+        let answer = try AnswerVersion.answer(to: query, of: queryable, store.layouts, name: store.name)
+        let reader = store.reader(of: answer.version)
+        return Answer(
+            plan: answer.plan, records: try Self.references(answer.rows, reader), count: answer.count,
+            report: answer.report, version: answer.version, reader: reader)
+    }
+
+    /// Forgets what an answer has besides some records, in a store without versions.
+    private static func keeping(
+        _ records: [RecordReference], of answer: inout Answer, in store: OpenStore
+    ) throws -> [RecordReference] {
+        guard let version = answer.version as? AnswerVersion else { return records }
+        let tables = answer.reader.tables
+        let kept = try version.keeping(records.map { (tables[$0.table].entityName, $0.row) })
+        answer.version = kept.version
+        answer.reader = store.reader(of: kept.version)
+        return try references(kept.rows, answer.reader)
+    }
+
+    private static func references(_ rows: [AnswerVersion.Row], _ reader: RecordReader) throws -> [RecordReference] {
+        var tables: [String: Int] = [:]
+        return try rows.map { row in
+            let table = try tables[row.entity] ?? table(row.entity, reader)
+            tables[row.entity] = table
+            return RecordReference(table: table, row: row.row)
+        }
     }
 
     private static func table(_ entity: String, _ reader: RecordReader) throws -> Int {
         guard let table = reader.table(named: entity) else { throw UnknownEntity(name: entity, known: []) }
         return table
-    }
-
-    private static func answer<S: QueryableDataStore>(
-        _ store: S, _ plan: FetchPlan
-    ) throws -> (identifiers: [PersistentIdentifier], count: Int?, report: ExecutionReport) {
-        let found = try store.rows(for: plan)
-        return (found.identifiers ?? found.snapshots.map(\.persistentIdentifier), found.count, found.report)
     }
 }
 

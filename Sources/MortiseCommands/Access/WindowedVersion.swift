@@ -35,7 +35,7 @@ final class WindowedVersion: StoreVersion, @unchecked Sendable {
     ) throws -> WindowedVersion? {
         guard store.capabilities.contains(.readConsistency) else { return nil }
         let selection = RecordSelection(store, name: name)
-        let made = Result { try selection.tables(schema, layouts) }
+        let made = Result { try tables(selection, schema, layouts) }
         guard let tables = try? made.get() else {
             selection.end()
             // Nil is not an error.
@@ -43,6 +43,21 @@ final class WindowedVersion: StoreVersion, @unchecked Sendable {
             return nil
         }
         return WindowedVersion(tables) { selection.end() }
+    }
+
+    /// Nil if the store does not select records by their identifiers.
+    private static func tables<S: QueryableDataStore>(
+        _ selection: RecordSelection<S>, _ schema: StoredSchema, _ layouts: [String: RecordLayout]
+    ) throws -> [String: WindowedRows]? {
+        var tables: [String: WindowedRows] = [:]
+        for entity in schema.entities {
+            guard let layout = layouts[entity.name] else { continue }
+            let identifiers = try selection.identifiers(ofEntity: entity.name)
+            if !identifiers.isEmpty, try !selection.selects(identifiers.prefix(WindowedRows.window)) { return nil }
+            let lists = layout.slots.filter(\.role.isToMany).map(\.name)
+            tables[entity.name] = WindowedRows(identifiers, layout) { try selection.records($0, lists: lists) }
+        }
+        return tables
     }
 
     func rows(ofEntity name: String) -> RowSource? { tables[name] }
@@ -65,83 +80,12 @@ final class WindowedVersion: StoreVersion, @unchecked Sendable {
     }
 }
 
-/// What is read of a store's records by their identifiers.
-private struct RecordSelection<S: QueryableDataStore> {
-    private let store: S
-    private let name: String
-    private let state = EditingState(author: "mortise")
-
-    init(_ store: S, name: String) {
-        self.store = store
-        self.name = name
-        store.initializeState(for: state)
-    }
-
-    func end() { store.invalidateState(for: state) }
-
-    /// Nil if the store does not select records by their identifiers.
-    func tables(_ schema: StoredSchema, _ layouts: [String: RecordLayout]) throws -> [String: WindowedRows]? {
-        var tables: [String: WindowedRows] = [:]
-        for entity in schema.entities {
-            guard let layout = layouts[entity.name] else { continue }
-            let identifiers = try identifiers(ofEntity: entity.name)
-            if !identifiers.isEmpty, try !selects(identifiers.prefix(WindowedRows.window)) { return nil }
-            tables[entity.name] = WindowedRows(identifiers, layout, records)
-        }
-        return tables
-    }
-
-    /// The identifiers of an entity's own records, in order.
-    func identifiers(ofEntity entity: String) throws -> [PersistentIdentifier] {
-        let rows = try store.rows(
-            for: try plan(StoreQuery(entity, purpose: .identifiers, includesSubentities: false)))
-        let found = rows.identifiers ?? rows.snapshots.map(\.persistentIdentifier)
-        return found.filter { $0.entityName == entity }.sorted()
-    }
-
-    /// Whether the store finds records by their identifiers, and looks at no others for that.
-    func selects(_ identifiers: ArraySlice<PersistentIdentifier>) throws -> Bool {
-        let plan = try plan(query(identifiers, []))
-        return plan.isExact && !plan.isFullScan
-    }
-
-    /// The records with some identifiers of one entity.
-    func records(
-        _ identifiers: ArraySlice<PersistentIdentifier>, _ layout: RecordLayout
-    ) throws -> [PersistentIdentifier: DefaultSnapshot] {
-        // A store may leave out lists that are not asked for by name.
-        let lists = layout.slots.filter(\.role.isToMany).map(\.name)
-        var records: [PersistentIdentifier: DefaultSnapshot] = [:]
-        for snapshot in try store.rows(for: try plan(query(identifiers, lists))).snapshots {
-            guard let snapshot = snapshot as? DefaultSnapshot else {
-                throw ToolError.unsupported(store: name, what: "be read without models")
-            }
-            records[snapshot.persistentIdentifier] = snapshot
-        }
-        return records
-    }
-
-    private func query(_ identifiers: ArraySlice<PersistentIdentifier>, _ lists: [String]) -> StoreQuery {
-        let values = identifiers.map { QueryExpression.constant(.identifier($0)) }
-        return StoreQuery(
-            identifiers.first?.entityName ?? "", includesSubentities: false,
-            conjuncts: [.contains(.list(values), .identifier(.variable(0)))], prefetch: lists)
-    }
-
-    private func plan(_ query: StoreQuery) throws -> FetchPlan {
-        var plan = store.plan(query)
-        try plan.validate(adapter: name, for: query)
-        plan.scope = ReadScope(context: state.id, number: 1)
-        return plan
-    }
-}
-
 /// The records of one entity in identity order, numbered from zero.
 ///
 /// @unchecked Sendable as its superclass: what changes is behind a lock.
 private final class WindowedRows: RowSource, @unchecked Sendable {
     static let window = 1_000
-    typealias Read = (ArraySlice<PersistentIdentifier>, RecordLayout) throws -> [PersistentIdentifier: DefaultSnapshot]
+    typealias Read = (ArraySlice<PersistentIdentifier>) throws -> [DefaultSnapshot]
 
     private struct State {
         /// The last used first. Two, because a copy is compared and completed while relationships are looked at.
@@ -197,7 +141,8 @@ private final class WindowedRows: RowSource, @unchecked Sendable {
             let wanted = identifiers[start..<min(start + Self.window, identifiers.count)]
             var records: [DefaultSnapshot?] = Array(repeating: nil, count: wanted.count)
             do {
-                let found = try read(wanted, layout)
+                let found = Dictionary(
+                    try read(wanted).map { ($0.persistentIdentifier, $0) }, uniquingKeysWith: { first, _ in first })
                 records = wanted.map { found[$0] }
                 if let gone = zip(wanted, records).first(where: { $1 == nil }) {
                     throw ToolError.changedMeanwhile(record: "\(gone.0)")

@@ -95,6 +95,8 @@ struct ChangePrinter {
             if !values.isEmpty {
                 members.append(("values", .object(values.map { ($0.name, .raw(ValueText.json($0.value))) })))
             }
+            let old = values.compactMap { change in change.old.map { (change.name, JSONText.raw(ValueText.json($0))) } }
+            if !old.isEmpty { members.append(("oldValues", .object(old))) }
             try output.line(JSONText.object(members + stamp).description)
         }
     }

@@ -15,15 +15,25 @@ enum ProgressChoice: String, ExpressibleByArgument, CaseIterable {
 final class ProgressLine {
     private let errors = ToolContext.current.errors
     private let what: String
-    private let total: Int
+    private let total: Int?
     private let first: Int
     private let isShown: Bool
+    private let delay: Duration
     private let start = ContinuousClock.now
     private var last: ContinuousClock.Instant?
     private var shownColumns = 0
 
-    /// Starts measuring. `what` is one word, such as "copied"; `first` is the number of items done before.
-    init(_ what: String, of total: Int, from first: Int = 0, _ choice: ProgressChoice) {
+    /// Starts measuring.
+    /// - Parameters:
+    ///   - what: what happens to the items, such as "copied".
+    ///   - total: how many there are; nil if that is not known.
+    ///   - first: the number of items done before.
+    ///   - choice: whether to show anything.
+    ///   - delay: what takes no longer shows nothing, unless progress is always wanted.
+    init(
+        _ what: String, of total: Int?, from first: Int = 0, _ choice: ProgressChoice, after delay: Duration = .zero
+    ) {
+        self.delay = choice == .always ? .zero : delay
         self.what = what
         self.total = total
         self.first = first
@@ -34,6 +44,7 @@ final class ProgressLine {
     func update(_ done: Int) {
         guard isShown else { return }
         let now = ContinuousClock.now
+        if now - start < delay { return }
         if let last, now - last < (errors.isTerminal ? .milliseconds(100) : .seconds(1)) { return }
         last = now
         show(line(done, (now - start).seconds))
@@ -41,7 +52,7 @@ final class ProgressLine {
 
     /// Says that all is done, and leaves the line.
     func finish(_ done: Int) {
-        guard isShown else { return }
+        guard isShown, delay == .zero || last != nil else { return }
         show(line(done, (ContinuousClock.now - start).seconds))
         if errors.isTerminal { try? errors.write("\n") }
         try? errors.flush()
@@ -55,9 +66,10 @@ final class ProgressLine {
     }
 
     private func line(_ done: Int, _ seconds: Double) -> String {
-        let share = total > 0 ? min(Double(done) / Double(total), 1) : 1
-        var text = "\(what) \(FigureText.count(done)) of \(FigureText.count(total)) (\(Int(share * 100)) %)"
-        if errors.isTerminal {
+        var text = "\(what) \(FigureText.count(done))"
+        let share = total.map { $0 > 0 ? min(Double(done) / Double($0), 1) : 1 }
+        if let total, let share { text += " of \(FigureText.count(total)) (\(Int(share * 100)) %)" }
+        if errors.isTerminal, let share {
             let filled = Int(share * 20)
             text =
                 "[" + String(repeating: "#", count: filled) + String(repeating: "-", count: 20 - filled) + "] " + text
@@ -65,7 +77,7 @@ final class ProgressLine {
         if done > first, seconds >= 0.5 || done == total {
             let rate = Double(done - first) / seconds
             text += ", \(FigureText.count(Int(min(rate, 1e15))))/s"
-            if done < total { text += ", \(FigureText.duration(Double(total - done) / rate)) left" }
+            if let total, done < total { text += ", \(FigureText.duration(Double(total - done) / rate)) left" }
         }
         return text
     }

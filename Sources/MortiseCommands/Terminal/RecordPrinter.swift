@@ -4,7 +4,15 @@ import MortiseCore
 
 /// How records are printed.
 enum RecordFormat: String, ExpressibleByArgument, CaseIterable {
-    case table, json, csv
+    /// Aligned columns.
+    case table
+    /// One property in each line, for records with much text.
+    case record
+    /// One array of objects.
+    case json
+    /// One object in each line, written as soon as it is known.
+    case lines
+    case csv
 }
 
 /// What is printed of each record.
@@ -75,7 +83,13 @@ struct RecordPrinter {
     func print(_ records: [RecordReference]) throws {
         switch format {
         case .table: try table(records)
+        case .record: try paragraphs(records)
         case .json: try json(records)
+        case .lines:
+            for record in records {
+                try output.line(try object(record))
+                try output.flush()
+            }
         case .csv:
             try output.line(csv: columns.map { ValueText.csv($0.name) })
             for record in records { try output.line(csv: try values(record).map(ValueText.csv)) }
@@ -100,12 +114,35 @@ struct RecordPrinter {
         try output.write("[")
         for (index, record) in records.enumerated() {
             try output.write(index == 0 ? "\n" : ",\n")
-            let members = zip(columns, try values(record)).map { column, value in
-                ValueText.quoted(column.name) + ":" + ValueText.json(value)
-            }
-            try output.write("{" + members.joined(separator: ",") + "}")
+            try output.write(try object(record))
         }
         try output.line(records.isEmpty ? "]" : "\n]")
+    }
+
+    private func object(_ record: RecordReference) throws -> String {
+        let members = zip(columns, try values(record)).map { column, value in
+            ValueText.quoted(column.name) + ":" + ValueText.json(value)
+        }
+        return "{" + members.joined(separator: ",") + "}"
+    }
+
+    /// Names in one column, values beside them in as many lines as they need, an empty line between records.
+    private func paragraphs(_ records: [RecordReference]) throws {
+        let names = columns.map { $0.name.shown() }
+        let margin = (names.map(\.columns).max() ?? 0) + 2
+        let width = max((output.width ?? 100) - margin, 20)
+        for (index, record) in records.enumerated() {
+            if index > 0 { try output.line() }
+            for (name, value) in zip(names, try values(record)) {
+                let text = value.isNull ? "nil" : ValueText.plain(value).shown(limit: .max)
+                let padding = String(repeating: " ", count: margin - name.columns)
+                for (number, line) in text.wrapped(to: width).enumerated() {
+                    let start =
+                        number == 0 ? output.styled(name, .bold) + padding : String(repeating: " ", count: margin)
+                    try output.line(line.isEmpty && number == 0 ? output.styled(name, .bold) : start + line)
+                }
+            }
+        }
     }
 
     private func table(_ records: [RecordReference]) throws {

@@ -47,6 +47,27 @@ extension String {
     /// How many columns of a terminal the text takes.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
+    /// The text in lines of at most so many columns, broken at spaces where there are some. A single empty line for an empty text.
+    func wrapped(to width: Int) -> [String] {
+        var lines: [String] = []
+        var rest = self[...]
+        while true {
+            var (end, used) = (rest.startIndex, 0)
+            var space: Index?
+            while end < rest.endIndex, used + rest[end].columns <= width || end == rest.startIndex {
+                used += rest[end].columns
+                if rest[end] == " " { space = end }
+                end = rest.index(after: end)
+            }
+            guard end < rest.endIndex else { return lines + [String(rest)] }
+            if rest[end] == " " { space = end }
+            let last = space.flatMap { $0 > rest.startIndex ? $0 : nil } ?? end
+            lines.append(String(rest[..<last]))
+            rest = rest[last...]
+            if rest.first == " " { rest = rest.dropFirst() }
+        }
+    }
+
     /// The text, or its beginning and a mark where it takes more columns.
     func cut(to width: Int) -> String {
         if utf8.count <= width || columns <= width { return self }

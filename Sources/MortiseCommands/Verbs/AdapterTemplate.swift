@@ -76,7 +76,9 @@ struct AdapterTemplate {
                     dependencies: ["\(name)", .product(name: "MortiseConformance", package: "\(mortise.package)")]),
                 .testTarget(
                     name: "\(name)Tests",
-                    dependencies: ["\(name)", .product(name: "MortiseConformance", package: "\(mortise.package)")]),
+                    dependencies: [
+                        "\(name)", "\(program)", .product(name: "MortiseConformance", package: "\(mortise.package)"),
+                    ]),
             ]
         )
 
@@ -90,7 +92,7 @@ struct AdapterTemplate {
 
         ```sh
         swift test                                              # the conformance kit, case by case
-        swift run shelf-conformance                             # the kit as a report, with second processes and kills
+        swift run shelf-conformance                             # the kit as a report, with kills
         swift run shelf-conformance --level first-hour          # the 24 cases to begin with
         swift run shelf-conformance --case openers.after-closing
         swift run shelf-conformance --help
@@ -118,7 +120,9 @@ struct AdapterTemplate {
         private let subject = ConformanceSubject("Shelf", folder: { ShelfConfiguration(folder: $0) })
 
         @Test(arguments: ConformanceCase.all) func conforms(_ conformanceCase: ConformanceCase) throws {
-            try subject.check(conformanceCase)
+            // For what several processes do.
+            let program = try #require(ConformanceProgram.beside("shelf-conformance"))
+            try subject.startingProcesses(of: program).check(conformanceCase)
         }
         """#
 
@@ -140,6 +144,8 @@ struct AdapterTemplate {
         public enum ShelfError: Error, ClassifiedStoreError, CustomStringConvertible {
             /// Another store has the folder open, in this process or in another one.
             case locked(path: String)
+            /// The folder cannot be used: the number is that of the system's error.
+            case cannotLock(path: String, code: Int32)
             /// The file is not as it was written.
             case damaged(path: String, reason: String)
             /// The store was closed before.
@@ -148,6 +154,7 @@ struct AdapterTemplate {
             public var errorClass: StoreErrorClass {
                 switch self {
                 case .locked: .locked
+                case .cannotLock(_, let code): code == ENOENT ? .missing : .failedInputOutput
                 case .damaged: .damaged
                 case .closed: .unsupported
                 }
@@ -156,6 +163,8 @@ struct AdapterTemplate {
             public var description: String {
                 switch self {
                 case .locked(let path): "\(path) is open already. Close the other store first."
+                case .cannotLock(let path, let code):
+                    "\(path) cannot be locked: \(String(cString: strerror(code))). Look whether it is there and may be written."
                 case .damaged(let path, let reason): "\(path) is damaged: \(reason). Restore a backup."
                 case .closed: "The store is closed. Open it again."
                 }
@@ -234,8 +243,11 @@ struct AdapterTemplate {
             init(_ folder: URL) throws {
                 file = open(folder.appending(path: "lock").path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
                 guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else {
+                    let code = errno
                     // What is thrown here runs deinit, which closes the file. Closed twice, it could be another thread's by then.
-                    throw ShelfError.locked(path: folder.path)
+                    // Programs wait for a folder that is locked: nothing else is to be called that.
+                    throw code == EWOULDBLOCK
+                        ? ShelfError.locked(path: folder.path) : .cannotLock(path: folder.path, code: code)
                 }
             }
 

@@ -36,6 +36,9 @@ struct Compare: ParsableCommand {
     @Option(help: "How to print: text or json.")
     var format: ReportFormat = .text
 
+    @Option(help: "When to show progress: auto (on a terminal, after a second), always or never.")
+    var progress: ProgressChoice = .auto
+
     func validate() throws {
         if times < 1 || times > 1_000 { throw ValidationError("The number of times must be 1 to 1000.") }
     }
@@ -48,8 +51,11 @@ struct Compare: ParsableCommand {
                 store: right.name, other: left.name, differences: SchemaDifferences.between(right.schema, left.schema))
         }
         let texts = try query.map { try QueryText($0, left) }
+        let versions = (try left.walkedVersion(), try right.walkedVersion())
+        let line = ProgressLine("compared", of: try left.count(), progress, after: .seconds(1))
         let content = try ContentComparison(
-            try left.walkedVersion(), try right.walkedVersion(), left.schema, left.layouts, showingValues: values)
+            versions.0, versions.1, left.schema, left.layouts, showingValues: values, progress: line.update)
+        line.finish(content.compared)
         let asked = try zip(query, texts).map { text, parsed in
             try QueryComparison(text, parsed, left, right, times: times, content)
         }

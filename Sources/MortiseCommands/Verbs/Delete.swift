@@ -20,9 +20,11 @@ struct Delete: ParsableCommand {
 
     func run() throws {
         let edit = try RecordEdit(try store.argument(), options)
-        let found = try Deletion(of: edit.run.records, edit.run.reader)
-        try edit.run.version.check()
-        try edit.show(found.changes, options, then: .delete, of: found.changes.deleted.map(\.record))
+        try edit.carryOut(options, .delete) { run in
+            let changes = try Deletion(of: run.records, run.reader).changes
+            return RecordEdit.Change(changes: changes, records: changes.deleted.map(\.record))
+        }
+        try edit.close()
     }
 }
 

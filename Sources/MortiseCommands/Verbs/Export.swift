@@ -36,6 +36,9 @@ struct Export: ParsableCommand {
     @Option(name: .customLong("format"), help: "How to write: jsonl or csv; by the file's name if not given.")
     var given: ImportFormat?
 
+    @Option(help: "When to show progress: auto (on a terminal, after a second), always or never.")
+    var progress: ProgressChoice = .auto
+
     func validate() throws {
         if condition != nil, entity == nil { throw ValidationError("Name the entity of the condition with --entity.") }
     }
@@ -59,6 +62,14 @@ struct Export: ParsableCommand {
         var count = 0
         do {
             let version = try found?.version ?? store.walkedVersion()
+            let family = entity.map { store.schema.family(of: $0) }
+            let total =
+                found?.records.count
+                ?? store.schema.entities.filter { family?.contains($0.name) ?? true }
+                .reduce(0) { $0 + (version.rows(ofEntity: $1.name)?.count ?? 0) }
+            // Not between the records on one terminal.
+            let isMixed = file == nil && output.isTerminal && progress == .auto
+            let line = ProgressLine("exported", of: total, isMixed ? .never : progress, after: .seconds(1))
             let writer = RecordWriter(store, entity: entity, format, output)
             try writer.writeHeading()
             let interruption = Interruption()
@@ -66,7 +77,9 @@ struct Export: ParsableCommand {
                 try writer.write(entity, row, rows)
                 try version.check()
                 count += 1
+                if count % 256 == 0 { line.update(count) }
                 if count % 1_000 == 0, interruption.isRequested {
+                    line.interrupt()
                     throw ToolError.interrupted("interrupted after \(FigureText.plural(count, "record"))")
                 }
             }
@@ -76,7 +89,6 @@ struct Export: ParsableCommand {
                     try write(table.entityName, record.row, table.rows)
                 }
             } else {
-                let family = entity.map { store.schema.family(of: $0) }
                 for element in IdentityWalk(version, store.schema) {
                     let name = store.schema.entities[element.entity].name
                     guard family?.contains(name) ?? true, let rows = version.rows(ofEntity: name) else { continue }
@@ -85,6 +97,7 @@ struct Export: ParsableCommand {
             }
             try version.check()
             try output.flush()
+            line.finish(count)
         } catch {
             // Half a file could be taken for a whole one.
             if let file { unlink(file) }

@@ -55,6 +55,7 @@ struct Fetch: ParsableCommand {
               mortise fetch log:trips.log Trip --where 'any stops (nights > 3)' --format json
               mortise fetch log:trips.log Trip --where 'startDate between "2026-05-01" and "2026-06-01"' --format csv \
             --select name,startDate,price
+              mortise fetch sqlite:library.db Track --format lines | jq .name
             """)
 
     @OptionGroup var store: StoreOption
@@ -66,10 +67,11 @@ struct Fetch: ParsableCommand {
             valueName: "properties"))
     var select: String?
 
-    @Option(help: "How to print: table, json (one array) or csv.")
+    @Option(
+        help: "How to print: table, record (one property a line), json (one array), lines (one object a line) or csv.")
     var format: RecordFormat = .table
 
-    @Flag(help: "Print only the count; with --format json as {\"count\":3}, with csv under a heading.")
+    @Flag(help: "Print only the count; with --format json or lines as {\"count\":3}, with csv under a heading.")
     var count = false
 
     func run() throws {
@@ -80,8 +82,8 @@ struct Fetch: ParsableCommand {
         if count {
             let output = ToolContext.current.output
             switch format {
-            case .table: try output.line("\(run.count)")
-            case .json: try output.line(JSONText.object([("count", .number(run.count))]).description)
+            case .table, .record: try output.line("\(run.count)")
+            case .json, .lines: try output.line(JSONText.object([("count", .number(run.count))]).description)
             case .csv: try output.line("count\n\(run.count)")
             }
         } else {

@@ -12,8 +12,11 @@ struct History: ParsableCommand {
             number, or a time in UTC such as 2026-05-01 or 2026-05-01T10:30:00Z. The answer has what led from the state at \
             --from to the state at --to: transaction --from itself is not part of it, transaction --to is.
 
-            With --values, new values are shown as far as the store keeps them: an append log does, except for transactions of \
-            many records. Values of deleted records are shown where their properties are marked to be preserved.
+            With --values, values are shown as far as the store keeps them: a JSON store keeps old and new ones, an append log \
+            new ones, except for transactions of many records. Values of deleted records are shown where their properties are \
+            marked to be preserved.
+
+            What a store no longer has is said on the standard error; a net change that would need it is refused (exit status 78).
 
             EXAMPLES
               mortise history log:library.log
@@ -44,7 +47,7 @@ struct History: ParsableCommand {
     @Flag(help: "List the changed records of each transaction.")
     var changes = false
 
-    @Flag(help: "List the changed records with their new values.")
+    @Flag(help: "List the changed records with their values, old and new.")
     var values = false
 
     @Flag(help: "Take all transactions together: what a record went through becomes one change.")
@@ -52,6 +55,9 @@ struct History: ParsableCommand {
 
     @Option(help: "How to print: text, or json with one object in each line.")
     var format: ReportFormat = .text
+
+    @Option(help: "When to show progress: auto (on a terminal, after a second), always or never.")
+    var progress: ProgressChoice = .auto
 
     func validate() throws {
         if let last, last < 1 { throw ValidationError("The number of transactions must be at least 1.") }
@@ -69,7 +75,12 @@ struct History: ParsableCommand {
         let printer = ChangePrinter(showsValues: showsValues, format: format)
         var sum = NetChanges()
         var seen = (transactions: 0, first: UInt64(0), last: UInt64(0))
+        var earliest: Date?
         let interruption = Interruption()
+        // Not between the transactions on one terminal.
+        let isMixed = printed.limit == nil && !net && ToolContext.current.output.isTerminal && progress == .auto
+        let line = ProgressLine("transactions", of: nil, isMixed ? .never : progress, after: .seconds(1))
+        var read = 0
 
         func show(_ transaction: ChangeSet) throws {
             if showsRecords {
@@ -83,7 +94,13 @@ struct History: ParsableCommand {
         }
         let isKept = try store.store.readStoredTransactions(after: range.start, withValues: showsValues) {
             transaction in
-            if interruption.isRequested { throw ToolError.interrupted("interrupted; nothing was changed") }
+            if interruption.isRequested {
+                line.interrupt()
+                throw ToolError.interrupted("interrupted; nothing was changed")
+            }
+            read += 1
+            line.update(read)
+            earliest = earliest ?? transaction.commit?.timestamp
             guard let commit = transaction.commit, range.isBeforeEnd(commit) else {
                 return range.mayFollow(transaction)
             }
@@ -93,7 +110,18 @@ struct History: ParsableCommand {
             if net { sum.take(found) } else if let due = printed.take(found) { try show(due) }
             return true
         }
+        line.finish(read)
         guard isKept else { throw ToolError.unsupported(store: store.name, what: "tell its history") }
+        if from != nil || to != nil || record != nil || net {
+            let reach = try HistoryReach(store.store)
+            if range.reaches(before: reach.horizon, earliest) {
+                guard !net || from == nil else {
+                    throw ToolError.historyGone(store: store.name, upTo: reach.horizon)
+                }
+                try ToolContext.current.output.flush()
+                try reach.tell()
+            }
+        }
         if net, seen.transactions > 0 {
             var changes = sum.changes
             changes.commit = nil
@@ -142,6 +170,17 @@ private struct HistoryRange {
 
     /// The number of the last transaction that is surely not wanted.
     var start: UInt64 { if case .number(let number)? = from { number } else { 0 } }
+
+    /// Whether something of this may be among the transactions up to the horizon of a history, of which the first that is left was
+    /// saved at `earliest`.
+    func reaches(before horizon: UInt64, _ earliest: Date?) -> Bool {
+        if horizon == 0 { return false }
+        switch from {
+        case .number(let number)?: return number < horizon
+        case .time(let date)?: return earliest.map { date < $0 } ?? true
+        case nil: return true
+        }
+    }
 
     func contains(_ commit: ChangeSet.Commit) -> Bool {
         if case .time(let date)? = from, commit.timestamp < date { return false }

@@ -134,7 +134,10 @@ struct Migrate: ParsableCommand {
                 JSONText.object([
                     ("store", .text(argument.name)), ("from", .text("\(preview.from)")), ("to", .text("\(preview.to)")),
                     ("records", .number(preview.records)), ("done", .bool(isDone)), ("copy", .bool(preview.isCopy)),
-                    ("keepsIdentifiers", .bool(preview.keepsIdentifiers)), ("stages", .list(stages)),
+                    ("keepsIdentifiers", .bool(preview.keepsIdentifiers)),
+                    ("bytesNeeded", preview.space.map { .number(Int(clamping: $0.needed)) } ?? .null),
+                    ("bytesFree", preview.space?.free.map { .number(Int(clamping: $0)) } ?? .null),
+                    ("stages", .list(stages)),
                 ]).description)
         case .text:
             let records = "\(FigureText.count(preview.records)) record\(preview.records == 1 ? "" : "s")"
@@ -152,6 +155,11 @@ struct Migrate: ParsableCommand {
                 }
             }
             if let way = preview.way, !isDone { try output.line("  \(way)") }
+            if let space = preview.space, !isDone {
+                let free = space.free.map { " of \(FigureText.bytes($0)) that are free" } ?? ""
+                let line = "  takes up to \(FigureText.bytes(space.needed))\(free)"
+                try output.line(space.isEnough ? line : output.styled(line, .red))
+            }
             try output.line(
                 "\(argument.name): \(isDone ? "migrated" : "would come") from version \(preview.from) to \(preview.to), \(records)"
             )

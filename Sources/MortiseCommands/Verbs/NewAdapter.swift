@@ -64,7 +64,12 @@ struct NewAdapter: ParsableCommand {
         }
         // The types are called ShelfStore and so on.
         let plain = name.hasSuffix("Store") && name != "Store" ? String(name.dropLast(5)) : name
-        let taken = ["Foundation", "Swift", "Testing", "Store", "Data", "Folder"]
+        // Modules that the package imports or that programs on it do, types of those, and words that Swift keeps for itself.
+        let taken = [
+            "Foundation", "Swift", "SwiftData", "Testing", "XCTest", "Dispatch", "Store", "Data", "Folder", "Type",
+            "Protocol",
+            "Any", "Self",
+        ]
         if plain.hasPrefix("Mortise") || taken.contains(plain) {
             throw ToolError.usage("\"\(name)\" would be mistaken for something else in the package; take another name")
         }

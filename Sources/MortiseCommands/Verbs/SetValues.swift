@@ -34,15 +34,27 @@ struct SetValues: ParsableCommand {
             }
             values.append(assignment)
         }
+        let update = values.map { slot, value in
+            StoreBatch.Assignment(
+                property: QueryProperty(entity: options.entity, name: layout.slots[slot].name, slot: slot),
+                value: .constant(value))
+        }
+        try edit.carryOut(options, .update(update)) { Self.change($0, values) }
+        try edit.close()
+    }
+
+    private static func change(
+        _ run: StoreQueryRun, _ values: [(slot: Int, value: StoredValue)]
+    ) -> RecordEdit.Change {
         var changes = ChangeSet(author: "mortise")
         var records: [PersistentIdentifier] = []
-        for record in edit.run.records {
-            let table = edit.run.reader.tables[record.table]
+        for record in run.records {
+            let table = run.reader.tables[record.table]
             var old = ContiguousArray<StoredValue>(repeating: .null, count: table.layout.slots.count)
             var new = old
             var slots = SlotSet()
             for (slot, value) in values {
-                old[slot] = edit.run.reader.value(record, slot: slot)
+                old[slot] = run.reader.value(record, slot: slot)
                 new[slot] = value
                 if old[slot] != value { slots.insert(slot) }
             }
@@ -52,13 +64,7 @@ struct SetValues: ParsableCommand {
             changes.updated.append(
                 ChangeSet.Update(record: identifier, layout: table.layout, slots: slots, values: new, oldValues: old))
         }
-        try edit.run.version.check()
-        let update = values.map { slot, value in
-            StoreBatch.Assignment(
-                property: QueryProperty(entity: options.entity, name: layout.slots[slot].name, slot: slot),
-                value: .constant(value))
-        }
-        try edit.show(changes, options, then: .update(update), of: records)
+        return RecordEdit.Change(changes: changes, records: records)
     }
 
     /// - Throws: `ToolError.usage`, `.unsupported`.

@@ -133,7 +133,7 @@ extension ConformanceCase {
             schemaNameCases,
             schemaPlanCases, schemaVariationCases, migrationCases, errorCases, scopeCases, batchAnnouncementCases,
             historyCases, batchHistoryCases, wideHistoryCases, closingCases, durabilityCases, storageCases, openerCases,
-            historyKeepingCases, openerPathCases, openerProcessCases,
+            historyKeepingCases, openerPathCases, openerProcessCases, openerErrorCases, listedCases,
             folderCases, folderContentCases, failedWriteCases, resourceCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }

@@ -19,6 +19,53 @@ extension ConformanceCase {
             try c.expect(after - before < 10, "no more open files than \(before)", found: "\(after)")
         },
         ConformanceCase(
+            "resources.files-of-a-process", level: .full, capability: .reopening,
+            requirement:
+                "A process that opens, saves and closes fifty times has as many files open at last as after ten times.",
+            hint: "A file, a socket or a pipe that does not lie in the storage's folder is not closed."
+        ) { c in
+            let (early, late) = try c.usedByOpenings()
+            try c.expect(
+                late.files - early.files < 10, "no more open files than \(early.files), as after ten openings",
+                found: "\(late.files)")
+        },
+        ConformanceCase(
+            "resources.memory", level: .full, capability: .reopening,
+            requirement:
+                "A process that opens, saves and closes fifty times uses no more than 24 MiB more at last than after ten times.",
+            hint: "What an opening has read is kept by a cache, a closure or a list that closing does not empty."
+        ) { c in
+            let (early, late) = try c.usedByOpenings()
+            try c.expect(
+                late.bytes - early.bytes < 24 << 20,
+                "about \(early.bytes >> 20) MiB of memory, as after ten openings", found: "\(late.bytes >> 20) MiB")
+        },
+        ConformanceCase(
+            "resources.refused-openings", level: .full, capability: .reopening,
+            requirement:
+                "Fifty openings that are refused, since the files are damaged or the folder is missing, leave no files open.",
+            hint: "An opening that throws does not close what it has opened until then."
+        ) { c in
+            _ = try c.fillFolder()
+            let folder = try c.folder()
+            for file in try c.files() {
+                let data = try Data(contentsOf: file)
+                try data.prefix(data.count / 2).write(to: file)
+            }
+            func openFifty(_ what: String) throws {
+                // In the process, wherever they are; others may work in it.
+                let before = try ProcessResources.openFiles(in: folder.deletingLastPathComponent())
+                c.note("open the storage fifty times, whose \(what)")
+                for _ in 0..<50 { try? c.open(for: ConformanceModels.schema).close() }
+                let after = try ProcessResources.openFiles(in: folder.deletingLastPathComponent())
+                try c.expect(after - before < 10, "no more open files than \(before)", found: "\(after)")
+            }
+            try openFifty("files were cut to half")
+            try FileManager.default.moveItem(
+                at: folder, to: folder.deletingLastPathComponent().appending(path: "aside"))
+            try openFifty("folder is missing")
+        },
+        ConformanceCase(
             "resources.files", level: .full, capability: .reopening,
             requirement:
                 "Thirty openings that save and are closed leave about as many files in the storage's folder as three.",
@@ -79,31 +126,6 @@ extension ConformanceCase {
     ]
 }
 
-/// What the process uses at present.
-private enum ProcessResources {
-    /// How many open files lead into a folder.
-    /// - Throws: `Untried` where the system does not tell.
-    static func openFiles(in folder: URL) throws -> Int {
-        let files = FileManager.default
-        guard let numbers = try? files.contentsOfDirectory(atPath: "/proc/self/fd") else {
-            throw Untried(reason: "this system does not list a process's open files")
-        }
-        let root = folder.resolvingSymlinksInPath().path
-        return numbers.count { number in
-            (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.hasPrefix(root) == true
-        }
-    }
-
-    /// How many threads there are.
-    /// - Throws: `Untried` where the system does not tell.
-    static func threads() throws -> Int {
-        guard let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task") else {
-            throw Untried(reason: "this system does not list a process's threads")
-        }
-        return threads.count
-    }
-}
-
 private struct WeakStore {
     weak var store: (any DataStore)?
 
@@ -116,5 +138,19 @@ extension CaseContext {
         session.insert(Entry("x"))
         try session.save()
         try close()
+    }
+
+    /// What another process uses that opens the storage fifty times, saves and closes: after ten times and at last.
+    /// - Throws: `Untried` where the system does not tell, or no process can be started.
+    fileprivate func usedByOpenings() throws -> (early: (files: Int, bytes: Int), late: (files: Int, bytes: Int)) {
+        note("in another process: open the storage fifty times, save and close")
+        guard let told = try OtherProcess.work(.openings, processes: 1, 50, in: self).first else {
+            throw Untried(reason: "no process was started")
+        }
+        if let error = told.error { throw failure(expected: "fifty openings that save", found: error) }
+        guard told.used.count == 2 else {
+            throw Untried(reason: "this system does not tell what a process uses")
+        }
+        return (told.used[0], told.used[1])
     }
 }

@@ -333,12 +333,23 @@ extension ConformanceCase {
             let all = try c.session()
             c.note("fetch the identifiers of all")
             try expect(try all.context.fetchIdentifiers(FetchDescriptor<Badge>()), are: identifiers, "identifiers", c)
+            try checkAlsoReopened(c) { b in
+                try c.expect(try b.count(FetchDescriptor<Badge>()), is: count, "records that are counted:")
+                let places = [65_534, 65_535, 65_536, count - 1]
+                let there = FetchDescriptor<Badge>(predicate: #Predicate { places.contains($0.number) })
+                c.note("fetch the badges of the numbers \(places)")
+                let found = try b.context.fetch(there)
+                try c.expect(found.map(\.number), is: places, "numbers where 16 bits end:")
+                try c.expect(
+                    found.map(\.persistentModelID), is: places.map { identifiers[$0] }, "identifiers where 16 bits end:"
+                )
+            }
             // Few are left, so that a store that hands out all its records for every fetch is not asked for 70,000 each time.
             c.note("erase them, and go on")
             if c.subject.capabilities.contains(.erase) {
                 try c.container.erase()
             } else {
-                try a.context.delete(model: Badge.self)
+                try c.session().context.delete(model: Badge.self)
             }
             let writer = try c.session()
             let badges = (0..<300).map { Badge($0) }

@@ -85,20 +85,20 @@ public struct KillRun: Sendable {
     /// How many seconds a child may take to the point at which it is killed, and another one to look at what is left.
     private static let patience = 60.0
 
-    /// What the child does; it ends only by being killed, or by an error.
-    static func child(_ subject: ConformanceSubject, folder: URL) throws {
+    /// What the child does; it ends only by being killed, or by an error, which it tells.
+    static func child(_ subject: ConformanceSubject, folder: URL) {
+        do { try saveUntilKilled(subject, folder) } catch { ChildOutput.tell(error) }
+    }
+
+    private static func saveUntilKilled(_ subject: ConformanceSubject, _ folder: URL) throws {
         let container = try open(subject, folder)
-        try SaveLoop(container: container).run { line in
-            let bytes = Array((line + "\n").utf8)
-            _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
-        }
+        try SaveLoop(container: container).run(ChildOutput.tell)
     }
 
     /// What the child does that looks at what a killed one has left: it says what it found in a line of its own.
     static func look(_ subject: ConformanceSubject, folder: URL) {
         func tell(_ found: Found) {
-            let text = (try? JSONEncoder().encode(found)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-            FileHandle.standardOutput.write(Data("\(mark)\(text)\n".utf8))
+            ChildOutput.tell((try? JSONEncoder().encode(found)).map { String(decoding: $0, as: UTF8.self) } ?? "")
         }
         do {
             let container = try open(subject, folder)
@@ -111,8 +111,6 @@ public struct KillRun: Sendable {
             tell(.unusable("\(type(of: error)): \(error)"))
         }
     }
-
-    private static let mark = "\u{1}"
 
     /// What was found in a storage whose process was killed.
     private enum Found: Codable {
@@ -131,9 +129,24 @@ public struct KillRun: Sendable {
         return try ModelContainer(for: ConformanceModels.schema, configurations: [configuration(folder)])
     }
 
+    /// Kills children, one after the other. What keeps the kit from that is a fault too: the results of the cases must not be
+    /// lost with it.
+    func result() -> Result {
+        do {
+            return try run()
+        } catch {
+            let failure = ConformanceFailure(
+                caseID: "kills.tried", requirement: "Processes can be started that save, and be killed.",
+                expected: "processes that save until they are killed", found: "\(type(of: error)): \(error)",
+                operations: ["start \(program)"],
+                hint: "The program or the folder for temporary files cannot be used. Nothing is said of the store.")
+            return Result(subject: subject.name, wanted: max(1, kills), kills: 0, saves: 0, faults: [failure])
+        }
+    }
+
     #if os(Linux) || os(macOS)
     /// Kills children, one after the other, all of which save to the same storage.
-    func run() throws -> Result {
+    private func run() throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "conformance-kills-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -157,8 +170,8 @@ public struct KillRun: Sendable {
             let told = lines.last { $0.hasPrefix("done ") }.flatMap { Int($0.dropFirst(5)) } ?? last
             saves += max(0, told - last)
             let wanted = isDurable ? max(last, told) : last
-            if let line = lines.first(where: { !$0.hasPrefix("begin ") && !$0.hasPrefix("done ") }) {
-                note(.opens, expected: "a process that saves until it is killed", found: line)
+            if let error = lines.first(where: { $0.hasPrefix("error ") }) {
+                note(.opens, expected: "a process that saves until it is killed", found: String(error.dropFirst(6)))
                 break
             }
             if let ending { note(.opens, expected: "a process that saves until it is killed", found: ending) }
@@ -216,12 +229,13 @@ public struct KillRun: Sendable {
         }
     }
 
-    /// - Returns: the lines that the child wrote before it died, and how it died if not by being killed at that point.
+    /// - Returns: what the child told before it died, and how it died if not by being killed at that point.
     private func runChild(_ folder: URL, _ point: Point) throws -> (lines: [String], ending: String?) {
         let child = try Child(program, [Self.childArgument, subject.name, folder.path(percentEncoded: false)])
         var text = Data()
         func count(_ word: String) -> Int {
-            String(decoding: text, as: UTF8.self).components(separatedBy: word).count - 1
+            text.split(separator: ChildOutput.mark, omittingEmptySubsequences: false).dropFirst()
+                .count { $0.starts(with: word.utf8) }
         }
         switch point {
         case .after(let microseconds): usleep(microseconds)
@@ -232,9 +246,7 @@ public struct KillRun: Sendable {
         }
         text += child.end()
         let ending = child.ending()
-        // A last line without its end was cut off by the kill.
-        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-            .dropLast().map(String.init)
+        let lines = ChildOutput.messages(in: text)
         let isKilled =
             child.process.terminationReason == .uncaughtSignal && child.process.terminationStatus == SIGKILL
         return (lines, isKilled && !child.isLate ? nil : ending)
@@ -243,9 +255,8 @@ public struct KillRun: Sendable {
     /// Has a process of its own look at a storage: one that the store traps in, or that hangs, must not end the report.
     private func look(_ folder: URL) throws -> Found {
         let child = try Child(program, [Self.lookingArgument, subject.name, folder.path(percentEncoded: false)])
-        let text = String(decoding: child.output.readDataToEndOfFile(), as: UTF8.self)
+        let said = ChildOutput.messages(in: child.output.readDataToEndOfFile()).last
         let ending = child.ending()
-        let said = text.split(separator: "\n").last { $0.hasPrefix(Self.mark) }?.dropFirst(Self.mark.count)
         return said.flatMap { try? JSONDecoder().decode(Found.self, from: Data($0.utf8)) } ?? .unusable(ending)
     }
 
@@ -298,6 +309,6 @@ public struct KillRun: Sendable {
     }
     #else
     /// - Throws: `KillFault`, since this system lets no program start another.
-    func run() throws -> Result { throw KillFault(text: "this system cannot start processes") }
+    private func run() throws -> Result { throw KillFault(text: "this system cannot start processes") }
     #endif
 }

@@ -23,6 +23,8 @@ extension OtherProcess {
         /// Opens the storage and saves entries with files of limited size, until a save is refused; then the limit goes, and
         /// one more is saved by the same opening.
         case withoutRoom
+        /// Opens the storage, saves an entry and closes it, and tells what the process uses after the tenth round and the last.
+        case openings
     }
 
     /// What one of the processes has told.
@@ -31,6 +33,8 @@ extension OtherProcess {
         var saved: [String] = []
         /// The names that it fetched after a save was refused; nil if none was.
         var seen: [String]?
+        /// How many files the process had open and how many bytes of memory it used, each time that it looked.
+        var used: [(files: Int, bytes: Int)] = []
         /// An error of another kind than that the storage is locked, or how the process ended.
         var error: String?
     }
@@ -60,18 +64,24 @@ extension OtherProcess {
                     if work == .haltingly { usleep(1_000) }
                 }
             case .anew:
-                tell("ready")
+                ChildOutput.tell("ready")
                 guard let start = readLine().flatMap({ UInt64($0) }) else { return 2 }
                 for round in 1...number {
                     wait(until: start + UInt64(round) * interval)
                     try saveInTurn("\(name).\(round)", inFolder, folder.appending(path: "\(round)"))
                 }
             case .withoutRoom: try saveWithoutRoom(name, inFolder, folder, limit: number)
+            case .openings:
+                for round in 1...number {
+                    try saveInTurn("\(name).\(round)", inFolder, folder)
+                    guard round == 10 || round == number, let used = ProcessResources.used() else { continue }
+                    ChildOutput.tell("used \(used.files) \(used.bytes)")
+                }
             }
-            tell("closed")
+            ChildOutput.tell("closed")
             return 0
         } catch {
-            tell("error \(type(of: error)): \(String("\(error)".prefix(400)).replacing("\n", with: " "))")
+            ChildOutput.tell(error)
             return 1
         }
     }
@@ -91,7 +101,7 @@ extension OtherProcess {
                     try? container.close()
                     throw error
                 }
-                tell("saved \(name)")
+                ChildOutput.tell("saved \(name)")
                 return try container.close()
             } catch  where isLocked(error) && start.duration(to: .now) < .seconds(patience) {
                 // As others are about to do.
@@ -126,7 +136,7 @@ extension OtherProcess {
             let context = ModelContext(container)
             context.insert(Entry(name, group: "other", note: String(repeating: name, count: 300)))
             try context.save()
-            tell("saved \(name)")
+            ChildOutput.tell("saved \(name)")
         }
         let container = try open(inFolder(folder))
         limitFiles(to: limit)
@@ -136,8 +146,8 @@ extension OtherProcess {
         }
         limitFiles(to: nil)
         if isRefused {
-            tell("refused")
-            for name in try names(container) { tell("seen \(name)") }
+            ChildOutput.tell("refused")
+            for name in try names(container) { ChildOutput.tell("seen \(name)") }
             // A store may ask to be opened again.
             try? save("\(name) later", container)
         }
@@ -195,10 +205,10 @@ extension OtherProcess {
             try started()
             if work == .haltingly { stopNowAndThen(children) }
         case .anew:
-            for child in children { child.readLine() }
+            for child in children { child.waitForWord() }
             let start = "\(DispatchTime.now().uptimeNanoseconds)\n"
             for child in children { child.input.fileHandleForWriting.write(Data(start.utf8)) }
-        case .withoutRoom: break
+        case .withoutRoom, .openings: break
         }
         return children.map { $0.told() }
         #else
@@ -225,6 +235,8 @@ extension OtherProcess {
         let process = Process()
         let input = Pipe()
         private let output = Pipe()
+        /// What it has written so far.
+        private var text = Data()
 
         init(_ program: URL, _ arguments: [String]) throws {
             process.executableURL = program
@@ -236,23 +248,29 @@ extension OtherProcess {
         }
 
         /// Waits for the first thing that the process tells.
-        func readLine() {
+        func waitForWord() {
             while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
-                if data.contains(UInt8(ascii: "\n")) { return }
+                text += data
+                if let word = text.firstIndex(of: ChildOutput.mark), text[word...].contains(UInt8(ascii: "\n")) {
+                    return
+                }
             }
         }
 
         func told() -> Told {
             var told = Told()
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            text += output.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
             var isClosed = false
-            for line in text.split(separator: "\n") where line.hasPrefix(mark) {
-                let parts = line.dropFirst(mark.count).split(separator: " ", maxSplits: 1).map(String.init)
+            for line in ChildOutput.messages(in: text) {
+                let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
                 switch (parts.first, parts.count > 1 ? parts[1] : "") {
                 case ("saved", let name): told.saved.append(name)
                 case ("refused", _): told.seen = told.seen ?? []
                 case ("seen", let name): told.seen = (told.seen ?? []) + [name]
+                case ("used", let text):
+                    let numbers = text.split(separator: " ").compactMap { Int($0) }
+                    if numbers.count == 2 { told.used.append((numbers[0], numbers[1])) }
                 case ("error", let text): told.error = text
                 case ("closed", _): isClosed = true
                 default: break

@@ -34,7 +34,6 @@ enum OtherProcess {
     }
 
     static let childArgument = "--in-another-process"
-    static let mark = "\u{1}"
 
     // MARK: The child
 
@@ -59,24 +58,20 @@ enum OtherProcess {
                 let context = ModelContext(container)
                 context.insert(Entry(name, group: "other", note: String(repeating: name, count: 400)))
                 try context.save()
-                tell("saved \(name)")
+                ChildOutput.tell("saved \(name)")
             }
             try container.close()
-            tell("closed")
+            ChildOutput.tell("closed")
             return 0
         } catch {
-            tell("class \(StoreErrorClass.name(of: error) ?? "")")
-            tell("error \(type(of: error)): \(String("\(error)".prefix(400)).replacing("\n", with: " "))")
+            ChildOutput.tell("class \(StoreErrorClass.name(of: error) ?? "")")
+            ChildOutput.tell(error)
             return 1
         }
     }
 
     static func open<C: DataStoreConfiguration>(_ configuration: C) throws -> ModelContainer {
         try ModelContainer(for: ConformanceModels.schema, configurations: [configuration])
-    }
-
-    static func tell(_ line: String) {
-        FileHandle.standardOutput.write(Data("\(mark)\(line)\n".utf8))
     }
 
     // MARK: The parent
@@ -109,9 +104,8 @@ enum OtherProcess {
         process.standardOutput = output
         process.standardError = FileHandle.standardError
         try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let lines = ChildOutput.messages(in: output.fileHandleForReading.readDataToEndOfFile())
         process.waitUntilExit()
-        let lines = text.split(separator: "\n").filter { $0.hasPrefix(mark) }.map { $0.dropFirst(mark.count) }
         func all(_ word: String) -> [String] {
             lines.filter { $0.hasPrefix(word + " ") }.map { String($0.dropFirst(word.count + 1)) }
         }

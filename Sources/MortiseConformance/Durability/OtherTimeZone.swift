@@ -35,13 +35,13 @@ enum OtherTimeZone {
         guard let folder = arguments.first, let configuration = subject.inFolder else { return 2 }
         let winter = Date(timeIntervalSinceReferenceDate: 789_000_000)
         let zone = TimeZone.current
-        OtherProcess.tell(
+        ChildOutput.tell(
             "offsets \(zone.secondsFromGMT(for: winter)) \(zone.secondsFromGMT(for: winter + 15_552_000))")
         do {
             let container = try OtherProcess.open(configuration(URL(fileURLWithPath: folder)))
             let context = ModelContext(container)
             for entry in try context.fetch(FetchDescriptor<Entry>()) {
-                if let difference = difference(entry) { OtherProcess.tell("misread \(difference)") }
+                if let difference = difference(entry) { ChildOutput.tell("misread \(difference)") }
                 let (name, date) = (entry.name, Date(timeIntervalSinceReferenceDate: entry.score))
                 let (before, after) = (date.addingTimeInterval(-1), date.addingTimeInterval(1))
                 let asked: [(String, Predicate<Entry>)] = [
@@ -50,18 +50,17 @@ enum OtherTimeZone {
                 ]
                 for (text, predicate) in asked
                 where try context.fetchCount(FetchDescriptor(predicate: predicate)) != 1 {
-                    OtherProcess.tell("misread \(name) s since 2001 is not found by \(text)")
+                    ChildOutput.tell("misread \(name) s since 2001 is not found by \(text)")
                 }
             }
             let dates = arguments.dropFirst().compactMap(Double.init)
             for seconds in dates { context.insert(entry(seconds)) }
             try context.save()
-            for seconds in dates { OtherProcess.tell("saved \(seconds)") }
+            for seconds in dates { ChildOutput.tell("saved \(seconds)") }
             try container.close()
             return 0
         } catch {
-            OtherProcess.tell(
-                "error \(type(of: error)): \(String("\(error)".prefix(400)).replacing("\n", with: " "))")
+            ChildOutput.tell(error)
             return 1
         }
     }
@@ -90,11 +89,11 @@ enum OtherTimeZone {
         process.standardOutput = output
         process.standardError = FileHandle.standardError
         try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let lines = ChildOutput.messages(in: output.fileHandleForReading.readDataToEndOfFile())
         process.waitUntilExit()
         var answer = Answer()
-        for line in text.split(separator: "\n") where line.hasPrefix(OtherProcess.mark) {
-            let parts = line.dropFirst(OtherProcess.mark.count).split(separator: " ", maxSplits: 1)
+        for line in lines {
+            let parts = line.split(separator: " ", maxSplits: 1)
             guard parts.count == 2 else { continue }
             let rest = String(parts[1])
             switch parts[0] {

@@ -10,6 +10,11 @@ extension StoreFault {
     }
 
     static let constraintFaults: [StoreFault] = [
+        planning("clears-what-is-required", "clears references to deleted records that must not be nil") { steps in
+            steps.clearReferences = { deleted, state in
+                ReferenceSteps.clear(Set(deleted), in: &state) { $0.relationship?.inverse == nil }
+            }
+        },
         planning("enforces-nothing-unique", "claims to enforce uniqueness and does not") {
             $0.enforcesUnique = { _, _ in false }
         },

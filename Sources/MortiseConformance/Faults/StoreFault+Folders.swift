@@ -148,6 +148,19 @@ extension StoreFault {
                 }
             }
         },
+        StoreFault("leaves-files-open-when-damaged", "does not close its files where it finds them damaged") { folder in
+            folder.refused = { url in
+                if let file = try? FileHandle(forReadingFrom: url.appending(path: "lock")) { Litter.keep(file) }
+            }
+        },
+        StoreFault("leaves-other-files-open", "leaves a file open that does not lie in its folder") { folder in
+            folder.opened = { _, _ in
+                if let file = FileHandle(forReadingAtPath: "/dev/null") { Litter.keep(file) }
+            }
+        },
+        StoreFault("keeps-what-it-read", "keeps what an opening has read for ever") { folder in
+            folder.opened = { _, _ in Litter.keep(NSMutableData(data: Data(repeating: 1, count: 2 << 20))) }
+        },
         StoreFault("leaves-threads", "begins a thread at every opening and ends none") { folder in
             folder.opened = { _, _ in
                 Thread { while true { Thread.sleep(forTimeInterval: 3_600) } }.start()

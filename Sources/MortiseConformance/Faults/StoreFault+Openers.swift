@@ -10,6 +10,19 @@ extension StoreFault {
         StoreFault("locks-elsewhere", "locks by a file that lies with the temporary ones") { folder in
             folder.lock = { try FolderLock($0, of: [.elsewhere, .own]) }
         },
+        StoreFault("every-failure-is-locked", "takes every failure of its lock for a folder that is open elsewhere") {
+            folder in
+            folder.lock = { url in
+                do {
+                    return try FolderLock(url, of: [.processes, .own])
+                } catch {
+                    throw FolderStoreError.locked
+                }
+            }
+        },
+        StoreFault("closed-is-locked", "says that its folder is open elsewhere when it was closed") { folder in
+            folder.closedError = .locked
+        },
         StoreFault("removes-its-lock", "removes the file of its lock when it is closed") { folder in
             folder.lock = { try FolderLock($0, of: [.removed]) }
         },

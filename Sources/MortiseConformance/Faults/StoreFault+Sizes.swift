@@ -270,6 +270,9 @@ extension StoreFault {
             else { return nil }
             return .identifier(.numbered(number & 0xFFFF, storeIdentifier: store, entityName: target.entityName))
         },
+        large("counts-in-16-bits", "counts records in 16 bits") { steps in
+            steps.count = { count, _, _ in count & 0xFFFF }
+        },
         large("rows-of-16-bits", "finds no record beyond the 65,535th", in: .planning) { steps in
             steps.found = { found, _ in found.filter { $0.row < 65_535 } }
         },

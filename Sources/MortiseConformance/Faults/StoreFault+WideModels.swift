@@ -265,6 +265,31 @@ extension StoreFault {
                 }
             }
         },
+        StoreFault("lists-by-property", "keeps the pairs of all lists of one name in one table") { steps in
+            steps.finish = { _, state in
+                var counts: [String: Int] = [:]
+                var owners: [(number: UInt64, place: Int, key: String)] = []
+                var pairs: [String: Set<PersistentIdentifier>] = [:]
+                for (number, record) in state.records.sorted(by: { $0.key < $1.key }) {
+                    // As tables number their rows.
+                    let row = counts[record.layout.entityName, default: 0]
+                    counts[record.layout.entityName] = row + 1
+                    for (place, slot) in record.layout.slots.enumerated() where slot.role == .toManyStored {
+                        let key = "\(slot.name) \(row)"
+                        owners.append((number, place, key))
+                        pairs[key, default: []].formUnion(record.values[place].targets)
+                    }
+                }
+                for (number, place, key) in owners {
+                    guard let record = state.records[number] else { continue }
+                    let destination = record.layout.slots[place].property.relationship?.destination
+                    var values = record.values
+                    values[place] = .identifiers((pairs[key] ?? []).filter { $0.entityName == destination }.sorted())
+                    state.records[number] = DefaultSnapshot(
+                        persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
+                }
+            }
+        },
         StoreFault("own-inverse-one-way", "keeps one direction of a relationship that is its own inverse") { steps in
             let finish = steps.finish
             steps.finish = { before, state in

@@ -29,8 +29,6 @@ struct CaseChildren {
     static let childArgument = "--run-cases"
     /// Among the child's cases: the first failure ends it.
     private static let endingArgument = "--until-failure"
-    /// Begins the lines that are messages; the store may print others.
-    private static let mark = "\u{1}"
     /// How many seconds more than a case a child may take until it says something.
     private static let patience = 30.0
 
@@ -56,7 +54,7 @@ struct CaseChildren {
 
     private static func send(_ message: Message) {
         guard let data = try? JSONEncoder().encode(message) else { return }
-        FileHandle.standardOutput.write(Data(mark.utf8) + data + Data("\n".utf8))
+        ChildOutput.tell(String(decoding: data, as: UTF8.self))
     }
 
     #if os(Linux) || os(macOS)
@@ -151,13 +149,10 @@ struct CaseChildren {
             while let end = text.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = text[text.startIndex..<end]
                 text.removeSubrange(text.startIndex...end)
-                if line.starts(with: Self.mark.utf8),
-                    let message = try? JSONDecoder().decode(
-                        Message.self, from: Data(line.dropFirst(Self.mark.utf8.count)))
+                if let text = ChildOutput.message(in: line),
+                    let message = try? JSONDecoder().decode(Message.self, from: Data(text.utf8))
                 {
                     handle(message)
-                } else {
-                    FileHandle.standardError.write(line + Data("\n".utf8))
                 }
             }
         }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What the kit's program is asked to do.
 struct ConformanceOptions {
     var subjects: [ConformanceSubject]
@@ -16,15 +18,17 @@ struct ConformanceOptions {
     var isKillTable = false
     var isHelp = false
 
-    /// How many processes to kill while they save to a subject's storage.
+    /// How many processes to kill while they save to a subject's storage, and why there are none where some are wanted.
     /// - Throws: `UsageError` where kills are asked of a subject by name that they cannot be tried on.
-    func kills(of subject: ConformanceSubject) throws -> Int {
+    func kills(of subject: ConformanceSubject, program: URL?) throws -> (count: Int, untried: String?) {
         if let kills, kills > 0, isChosen, subject.inFolder == nil {
             throw UsageError(text: "--kills: \(subject) has no folder that another process could open.")
         }
-        if let kills { return subject.inFolder == nil ? 0 : kills }
         let isUsual = only.isEmpty && level > .firstHour && subject.capabilities.contains(.reopening)
-        return isUsual && subject.inFolder != nil ? KillRun.usual : 0
+        let wanted = kills ?? (isUsual ? KillRun.usual : 0)
+        if wanted == 0 { return (0, nil) }
+        if subject.inFolder == nil { return (0, "the subject has no folder that another process could open") }
+        return program == nil ? (0, "there is no program for another process") : (wanted, nil)
     }
 
     static func usage(_ schemes: [String]) -> String {

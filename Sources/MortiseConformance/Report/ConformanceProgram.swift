@@ -10,7 +10,8 @@ public enum ConformanceProgram {
     /// Runs the cases that the arguments select, each store's in a process of its own, and reports. A store that traps or
     /// hangs fails the case that it was in; the rest goes on in another process.
     ///
-    /// The text form is printed as the cases end, failures in full after them; the others are printed at the end.
+    /// The text form is printed as the cases end, failures in full after them. The others are printed at the end, and each
+    /// result goes to standard error as its case ends.
     /// - Parameters:
     ///   - subjects: the stores to test.
     ///   - arguments: the program's arguments, without its name.
@@ -56,6 +57,15 @@ public enum ConformanceProgram {
         }
     }
 
+    /// The program of that name beside the running one, where the package manager puts the programs and the tests of a package;
+    /// nil if it is not there. For tests of a store, whose cases of several processes need such a program:
+    /// `subject.startingProcesses(of:)`.
+    public static func beside(_ name: String) -> URL? {
+        [Bundle.main.executableURL, CommandLine.arguments.first.map { URL(fileURLWithPath: $0) }]
+            .compactMap { $0?.deletingLastPathComponent().appending(path: name) }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+
     /// Prints at once, so that what was found is not lost with the process.
     public static func print(_ text: String) {
         Swift.print(text, terminator: "")
@@ -67,20 +77,25 @@ public enum ConformanceProgram {
     ) throws -> Int32 {
         var subject = subject.startingProcesses(of: program)
         if let program { subject = CaseChildren.askingClaims(of: subject, program) }
-        let count = try options.kills(of: subject)
+        let kills = try options.kills(of: subject, program: program)
         var run =
             options.only.isEmpty
             ? ConformanceRun(subject, level: options.level) : ConformanceRun(subject, only: options.only)
         run.program = program
         run.endsAtFailure = options.isUntilFailure
         let streams = options.format == .text
-        if streams { output(run.heading) }
-        var report = run.report { result in
-            if streams { output(ConformanceReport.line(result)) }
+        func show(_ text: String) {
+            if streams { output(text) } else { FileHandle.standardError.write(Data(text.utf8)) }
         }
-        if count > 0, let program, !(options.isUntilFailure && report.failed > 0) {
-            report = report.adding(
-                try KillRun(subject: subject, program: program.path, kills: count, seed: options.seed).run())
+        show(run.heading)
+        var report = run.report { show(ConformanceReport.line($0)) }
+        if !(options.isUntilFailure && report.failed > 0) {
+            let found = program.flatMap { program in
+                kills.count == 0
+                    ? nil
+                    : KillRun(subject: subject, program: program.path, kills: kills.count, seed: options.seed).result()
+            }
+            report = report.adding(found, untried: kills.untried)
         }
         output(streams ? report.closing : try report.rendered(as: options.format))
         return report.exitStatus
@@ -105,11 +120,7 @@ public enum ConformanceProgram {
             try own.first { $0.name == arguments[1] } ?? ConformanceOptions.subject(of: arguments[1], stores: stores)
         switch verb {
         case KillRun.childArgument:
-            do {
-                try KillRun.child(subject, folder: URL(fileURLWithPath: arguments[2]))
-            } catch {
-                Swift.print("\(type(of: error)): \(error)")
-            }
+            KillRun.child(subject, folder: URL(fileURLWithPath: arguments[2]))
             return 1
         case KillRun.lookingArgument:
             KillRun.look(subject, folder: URL(fileURLWithPath: arguments[2]))

@@ -39,6 +39,7 @@ extension ConformanceReport {
             lines += ["", "Findings:"] + findings.map { "  \($0)" }
         }
         if let kills { lines += ["", "\(kills)"] }
+        if let untriedKills { lines += ["", "no process killed: \(untriedKills)"] }
         lines += ["", countsLine]
         return lines.joined(separator: "\n") + "\n"
     }
@@ -116,6 +117,7 @@ extension ConformanceReport {
             lines += ["", "\(kills)."]
             lines += kills.faults.map { "- `\($0.caseID)`: expected \($0.expected); found \($0.found)" }
         }
+        if let untriedKills { lines += ["", "No process killed: \(untriedKills)."] }
         return lines.joined(separator: "\n") + "\n"
     }
 

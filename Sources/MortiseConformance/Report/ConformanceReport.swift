@@ -76,6 +76,8 @@ public struct ConformanceReport: Sendable, Codable {
     public let findings: [Finding]
     /// The result of killing processes that save; nil if none were killed.
     public private(set) var kills: KillRun.Result?
+    /// Why no processes were killed that should have been; nil if they were, or were not asked for.
+    public private(set) var untriedKills: String?
 
     /// The number of cases in which the store did what they require. Excludes `refused`.
     public var passed: Int { results.count { $0.status == .passed && !$0.testedRefusal } }
@@ -92,10 +94,11 @@ public struct ConformanceReport: Sendable, Codable {
     /// Whether no case failed, everything is accounted for, and no kill has left what it should not.
     public var isClean: Bool { failed == 0 && findings.isEmpty && (kills?.faults ?? []).isEmpty }
 
-    /// The same report with what came of kills.
-    func adding(_ kills: KillRun.Result?) -> ConformanceReport {
+    /// The same report with what came of kills, or why none were tried.
+    func adding(_ kills: KillRun.Result?, untried: String?) -> ConformanceReport {
         var report = self
         report.kills = kills
+        report.untriedKills = untried
         return report
     }
 

@@ -136,6 +136,18 @@ public final class ChangeFeed: Sendable {
         }
     }
 
+    /// Ends what `record(into:)` has begun.
+    func stopRecording(into history: HistoryRecorder) {
+        // Released outside of the lock.
+        var ended: HistoryRecorder?
+        state.withLock { state in
+            guard let place = state.histories.firstIndex(where: { $0 === history }) else { return }
+            ended = state.histories.remove(at: place)
+            historyCount.subtract(1, ordering: .relaxed)
+        }
+        _ = consume ended
+    }
+
     /// Calls a handler whenever other processes have changed something, as followers are called and after them. The store
     /// collects nothing for it.
     package func listen(_ handler: @escaping @Sendable () -> Void) -> Listener {

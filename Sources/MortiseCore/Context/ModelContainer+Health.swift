@@ -33,7 +33,8 @@ public struct StoreHealth: Sendable, Hashable, Codable {
 
 extension ModelContainer {
     /// Asks every store how it is, for the health check of a service. Cheap: records are read only of stores that cannot be asked
-    /// otherwise, one of each. Waits for no save, unless a store has to be read. Never throws: what is wrong is in the result.
+    /// otherwise, one of each. Waits for no save, unless a store has to be read, or takes one call at a time. Never throws: what is
+    /// wrong is in the result.
     /// - Parameter leastFreeSpace: with fewer bytes free than that, a store is low on space.
     /// - Returns: one value for each store, in the order of the configurations.
     public func health(leastFreeSpace: Int64 = 64 << 20) -> [StoreHealth] {
@@ -41,7 +42,7 @@ extension ModelContainer {
             let (configuration, connection) = pair
             let described = configuration as? any SelfDescribingConfiguration
             let freeSpace = (try? described?.freeSpace()).flatMap(\.self)
-            let error = isClosed ? nil : fault(of: connection.underlying, at: index)
+            let error = isClosed ? nil : fault(of: connection, at: index)
             let status: StoreHealth.Status =
                 // Also where it was closed meanwhile, which the store tells in words of its own.
                 if isClosed {
@@ -66,10 +67,11 @@ extension ModelContainer {
         }
     }
 
-    private func fault(of store: any DataStore, at index: Int) -> (any Error)? {
+    private func fault(of connection: StoreConnection, at index: Int) -> (any Error)? {
         do {
+            let store = connection.underlying
             if let checked = store as? any HealthCheckedStore {
-                try checked.checkHealth()
+                try connection.calling { _ in try checked.checkHealth() }
             } else if let name = store.schema.entities.map(\.name).first(where: { storeIndex(ofEntity: $0) == index }),
                 let type = schema.layouts[name]?.type
             {

@@ -8,7 +8,7 @@ public struct StoreStatistics: Sendable, Hashable {
     public let location: String?
     /// The version of the schema.
     public let schemaVersion: Schema.Version
-    /// By entity, how many records are exactly of it; empty for a store that does not tell.
+    /// By entity, how many records are exactly of it.
     public let records: [String: Int]
     /// The store's files; empty for one without.
     public let files: [StoreFile]
@@ -64,8 +64,8 @@ extension ModelContainer {
     /// - Throws: `ModelContextError.containerClosed`; the stores' errors.
     @discardableResult
     public func compact() throws -> [StoreReport] {
-        try reports { _, store in
-            store.allowsSave ? try store.compactStore() : nil
+        try reports { _, connection in
+            try connection.calling { $0.allowsSave ? try $0.compactStore() : nil }
         }
     }
 
@@ -83,12 +83,14 @@ extension ModelContainer {
         }
     }
 
-    /// Counts what the stores have.
+    /// Counts what the stores have. A store without versions is asked for each entity, while others may save.
     /// - Returns: one value for each store, in the order of the configurations.
     /// - Throws: `ModelContextError.containerClosed`; the stores' errors.
     public func statistics() throws -> [StoreStatistics] {
         try checkOpen()
-        return try zip(storeConfigurations, stores).map { configuration, connection in
+        let context = ModelContext(self)
+        return try zip(storeConfigurations, stores).enumerated().map { index, pair in
+            let (configuration, connection) = pair
             let described = configuration as? any SelfDescribingConfiguration
             let store = connection.underlying
             var records: [String: Int] = [:]
@@ -97,6 +99,10 @@ extension ModelContainer {
                     records[entity.name] = version.rows(ofEntity: entity.name)?.count ?? 0
                 }
                 try version.check()
+            } else {
+                for entity in store.schema.entities where storeIndex(ofEntity: entity.name) == index {
+                    records[entity.name] = try context.state.storedCount(ofEntity: entity.name)
+                }
             }
             return StoreStatistics(
                 store: configuration.name, location: described?.location, schemaVersion: store.schema.version,
@@ -105,7 +111,7 @@ extension ModelContainer {
     }
 
     private func reports(
-        _ body: (any DataStoreConfiguration, any DataStore) throws -> MaintenanceReport?
+        _ body: (any DataStoreConfiguration, StoreConnection) throws -> MaintenanceReport?
     ) throws -> [StoreReport] {
         try checkOpen()
         return try zip(storeConfigurations, stores).compactMap { configuration, connection in
@@ -115,12 +121,35 @@ extension ModelContainer {
                 case .success(nil) = Result(catching: { try described.storedSchema() })
             {
                 // One whose file is gone knows that it had one.
-                try (connection.underlying as? any HealthCheckedStore)?.checkHealth()
+                if let checked = connection.underlying as? any HealthCheckedStore {
+                    try connection.calling { _ in try checked.checkHealth() }
+                }
                 return nil
             }
-            return try body(configuration, connection.underlying).map {
+            return try body(configuration, connection).map {
                 StoreReport(store: configuration.name, report: $0)
             }
+        }
+    }
+}
+
+extension ContextState {
+    /// How many records of a store without versions are of an entity and of none that inherits from it.
+    fileprivate func storedCount(ofEntity name: String) throws -> Int {
+        guard let table = table(named: name) else { return 0 }
+        let query = StoreQuery(name, purpose: .count, includesSubentities: false)
+        if let (found, plan) = try table.session.answer(query, admitting: { _ in }) {
+            return plan.query.window(of: found.count ?? found.identifiers?.count ?? found.rows.count).count
+        }
+        // Descriptors count subclasses as well.
+        func count<T: PersistentModel>(_ type: T.Type) throws -> Int {
+            var descriptor = FetchDescriptor<T>()
+            descriptor.fullScanPolicy = .allow
+            return try fetchCount(descriptor)
+        }
+        let heirs = container.schema.stored.entities.filter { $0.superentity == name }
+        return try heirs.reduce(count(table.layout.type)) { sum, heir in
+            try sum - (self.table(named: heir.name).map { try count($0.layout.type) } ?? 0)
         }
     }
 }

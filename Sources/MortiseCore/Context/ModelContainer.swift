@@ -96,8 +96,8 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     ///     whose configuration is a `MigratableConfiguration`, `json:` and `log:` among them, before it opens any store: all of
     ///     them or, where one fails, none. Code of stages runs on the caller's thread. What a stage's contexts have saved becomes
     ///     durable with the last stage of its store, at once; a process that dies before that finds the store as it was. Several
-    ///     stores are replaced one after the other. Other stores get the plan, and run stages with code or refuse them if they say that
-    ///     they handle plans; for those that do not, the container refuses the plan.
+    ///     stores are replaced one after the other. Other stores get the plan, and carry it out or refuse it if they say that they
+    ///     handle plans; for those that do not, the container refuses what they would leave out.
     ///   - configurations: one for each store, with different names. The container completes one without a schema.
     ///   - logger: receives what opening repaired; also the initial value of the `logger` property.
     /// - Throws: `SchemaError`; `MigrationError`; `SwiftDataError.duplicateConfiguration` for two configurations of one
@@ -272,7 +272,6 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         // What is due was carried out before; of a store that told no schema, nothing was.
         let unseen = isUntold ? migrationPlan.flatMap { UnseenStage($0, of: configuration) } : nil
         let migrationPlan = configuration is any MigratableConfiguration ? nil : migrationPlan
-        try configuration.checkPlan(migrationPlan)
         let store = try C.Store(configuration, migrationPlan: migrationPlan)
         if let unseen {
             do {
@@ -335,13 +334,16 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         }
     }
 
-    private static func log(_ loss: SchemaLoss, of store: String, copy: String?, _ logger: Logger) {
+    static func log(
+        _ loss: SchemaLoss, of store: String, copy: String?, isDropped: Bool = false, _ logger: Logger
+    ) {
         var metadata: Logger.Metadata = [
             "store": "\(store)", "lacks": "\(loss)", "stored": "\(loss.stored)", "opened": "\(loss.opened)",
         ]
         metadata["copy"] = copy.map { "\($0)" }
         logger.warning(
-            copy == nil ? "the store holds data that the schema lacks" : "dropped data that the schema lacks",
+            copy == nil && !isDropped
+                ? "the store holds data that the schema lacks" : "dropped data that the schema lacks",
             metadata: metadata)
     }
 

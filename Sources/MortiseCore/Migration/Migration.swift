@@ -25,7 +25,7 @@ extension Schema {
 
     /// The schema with the number of the plan's newest version that has the same entities; see `numbered(as:)`.
     func numbered(by plan: (any SchemaMigrationPlan.Type)?) -> Schema {
-        numbered(as: (plan?.schemas ?? []).map { Schema(versionedSchema: $0).stored })
+        numbered(as: (plan?.schemas ?? []).map { PlannedSchemas.schema(of: $0).stored })
     }
 }
 
@@ -97,16 +97,52 @@ public class MigrationTransform {
 }
 
 extension DataStoreConfiguration {
-    /// Refuses the custom stages of a plan for a store that does not take care of them.
-    /// - Throws: `MigrationError.plansNotRun`, `.customStage`; what `storedSchema()` throws.
-    func checkPlan(_ plan: (any SchemaMigrationPlan.Type)?) throws {
+    /// Refuses what a plan asks for and nobody would do, for a store that containers do not migrate and that takes care of no plans: such
+    /// a store knows the last schema alone.
+    /// - Parameters:
+    ///   - plan: the plan.
+    ///   - target: the schema that the store is opened with.
+    ///   - others: the entities that belong to other stores, each with the name of one.
+    /// - Throws: `MigrationError`; what `storedSchema()` throws.
+    func checkPlan(
+        _ plan: any SchemaMigrationPlan.Type, to target: Schema,
+        without others: @autoclosure () throws -> [String: String]
+    ) throws {
         if handlesMigrationPlans { return }
-        if let describing = self as? any SelfDescribingConfiguration { return try describing.checkStages(of: plan) }
-        let stages = plan?.stages.filter(\.hasCode).map { $0.target.versionIdentifier } ?? []
-        // A stage to a newer version than the one asked for is not due anywhere.
-        if let stage = stages.filter({ $0 <= schema?.version ?? $0 }).min() {
-            throw MigrationError.plansNotRun(store: name, stage: stage)
+        let options = plan.migrationOptions
+        guard let describing = self as? any SelfDescribingConfiguration else {
+            // The store may hold whatever comes before the version that it is opened with.
+            let others = try others()
+            let versions = try PlannedVersions(plan) { others[$0] == nil }
+            if let stage = try versions.firstStage(to: target) {
+                throw MigrationError.plansNotRun(store: name, stage: stage)
+            }
+            return try options.checkSilence(store: name)
         }
+        try describing.checkStages(of: plan)
+        guard let stored = try describing.storedSchema(), stored != target.stored else { return }
+        let others = try others()
+        let path = try MigrationPath.find(
+            from: StoredSchema(version: stored.version, entities: stored.entities.filter { others[$0.name] == nil }),
+            to: target, try PlannedVersions(plan) { others[$0] == nil },
+            adopting: options.adopting?.versionIdentifier, store: name)
+        guard let first = path.steps.first, let last = path.steps.last else { return }
+        try options.checkSilence(store: name)
+        if path.isNeeded(from: stored, to: target.stored) {
+            throw MigrationError.stagesNotFollowed(store: name, from: first.source.version, to: last.target.version)
+        }
+    }
+}
+
+extension MigrationOptions {
+    /// Refuses what only a container that migrates the store can do.
+    /// - Throws: `MigrationError.optionsNotFollowed`.
+    fileprivate func checkSilence(store: String) throws(MigrationError) {
+        var options: [String] = []
+        if adopting != nil { options.append("adopting") }
+        if loss != .allowed { options.append("loss") }
+        if copies != .whereSomethingIsLost { options.append("copies") }
+        if !options.isEmpty { throw .optionsNotFollowed(store: store, options: options) }
     }
 }
 

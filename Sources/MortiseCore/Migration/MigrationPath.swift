@@ -89,8 +89,9 @@ extension MigrationPath {
     ///   - plan: the stages to choose from.
     ///   - adopted: the version that a store with a schema of its own is taken for; nil for none.
     ///   - store: the store's name in errors.
-    /// - Returns: the stages, none if opening the store is all that it takes.
-    /// - Throws: `MigrationError`. A plan without code only tells that the store is newer: anything else is one lightweight step.
+    /// - Returns: the stages, none if opening the store is all that it takes. A plan whose versions have nothing of the store says nothing
+    ///   of it: one lightweight step, as where there is no plan.
+    /// - Throws: `MigrationError`.
     static func find(
         from stored: StoredSchema, to target: Schema, _ plan: PlannedVersions, adopting adopted: Schema.Version? = nil,
         store: String
@@ -110,29 +111,31 @@ extension MigrationPath {
             }
             return MigrationPath(steps: [])
         }
-        do throws(MigrationError) {
-            let end = try plan.end(target, wanted)
-            let start: Schema.Version
-            var steps: [Step] = []
-            do {
-                start = try plan.start(of: stored, storage, store: store)
-            } catch {
-                guard let adopted, error.isUnknownSchema,
-                    let version = plan.versions.first(where: { $0.version == adopted })
-                else { throw error }
-                start = adopted
-                steps.append(Step(source: Schema(stored: stored), target: version, stage: nil, isAdoption: true))
-            }
-            if start > end { throw MigrationError.newerStore(store: store, stored: start, program: end) }
-            return MigrationPath(steps: steps + (try plan.steps(from: start, to: end)))
-        } catch {
-            // Without code nothing would be skipped that only the plan knows.
-            if plan.hasCode { throw error }
-            if case .newerStore = error { throw error }
+        if plan.isSilent {
             try stored.checkIsNotNewer(than: target.stored, store: store)
             return MigrationPath(
                 steps: [Step(source: Schema(stored: stored), target: target, stage: nil, isUnplanned: true)])
         }
+        let (start, end): (Schema.Version, Schema.Version)
+        do {
+            end = try plan.end(target, wanted)
+        } catch {
+            // A program that chose a lower number is older than the store, and not wrong about its plan.
+            if target.hasChosenVersion { try stored.checkIsNotNewer(than: target.stored, store: store) }
+            throw error
+        }
+        var steps: [Step] = []
+        do {
+            start = try plan.start(of: stored, storage, store: store)
+        } catch {
+            guard let adopted, error.isUnknownSchema,
+                let version = plan.versions.first(where: { $0.version == adopted })
+            else { throw error }
+            start = adopted
+            steps.append(Step(source: Schema(stored: stored), target: version, stage: nil, isAdoption: true))
+        }
+        if start > end { throw MigrationError.newerStore(store: store, stored: start, program: end) }
+        return MigrationPath(steps: steps + (try plan.steps(from: start, to: end)))
     }
 }
 
@@ -144,8 +147,8 @@ struct PlannedVersions {
     /// By number of the version before, those that lead on from it.
     private let stages: [Schema.Version: [(target: Schema.Version, stage: MigrationStage?)]]
 
-    /// Whether any stage of the plan has code.
-    let hasCode: Bool
+    /// Whether no version has an entity of the store.
+    var isSilent: Bool { versions.allSatisfy { $0.stored.entities.isEmpty } }
 
     /// Reads a plan. The getters of a plan may be isolated, so this belongs on the caller's thread.
     /// - Parameters:
@@ -158,14 +161,13 @@ struct PlannedVersions {
         var stages: [Schema.Version: [(target: Schema.Version, stage: MigrationStage?)]] = [:]
         func add(_ version: any VersionedSchema.Type) throws(MigrationError) -> Schema.Version {
             let number = version.versionIdentifier
-            let schema = Schema(version, where: isIncluded)
+            let schema = PlannedSchemas.schema(of: version, where: isIncluded)
             let storage = schema.stored.storage
             if let known = storages[number], known != storage { throw .duplicateVersion(number) }
             if found[number] == nil { found[number] = schema }
             storages[number] = storage
             return number
         }
-        var hasCode = false
         for version in plan.schemas { _ = try add(version) }
         for stage in plan.stages {
             let (from, to) = (try add(stage.source), try add(stage.target))
@@ -173,9 +175,8 @@ struct PlannedVersions {
             // A stage that changes nothing of this store, but something of others, is theirs.
             let isForeign =
                 storages[from] == storages[to]
-                && Schema(versionedSchema: stage.source).stored.storage
-                    != Schema(versionedSchema: stage.target).stored.storage
-            if stage.hasCode, !isForeign { hasCode = true }
+                && PlannedSchemas.schema(of: stage.source).stored.storage
+                    != PlannedSchemas.schema(of: stage.target).stored.storage
             stages[from, default: []].append((to, isForeign ? nil : stage))
         }
         versions = found.values.sorted { $0.version < $1.version }
@@ -185,7 +186,19 @@ struct PlannedVersions {
         }
         self.storages = storages
         self.stages = stages
-        self.hasCode = hasCode
+    }
+
+    /// The version after the first stage that may be due in a store of which nothing is known; nil if whatever the plan has before the
+    /// target is the same. A plan that has nothing of the store says nothing of it.
+    func firstStage(to target: Schema) throws(MigrationError) -> Schema.Version? {
+        if isSilent { return nil }
+        let end = try self.end(target, target.stored.storage)
+        let before = versions.map(\.version).filter { $0 < end }
+        let isDue = before.contains { version in
+            storages[version] != storages[end] || stages[version]?.contains { $0.stage?.hasCode == true } == true
+        }
+        guard isDue else { return nil }
+        return versions.map(\.version).first { $0 > before[0] }
     }
 
     fileprivate func hasStorage(_ storage: StoredSchema.Storage, _ version: Schema.Version) -> Bool {

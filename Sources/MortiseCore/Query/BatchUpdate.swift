@@ -58,9 +58,9 @@ public struct BatchUpdate<Model: PersistentModel> {
             do {
                 return try lowering.lower(expression.expression)
             } catch let error as NotLowerable {
-                throw BatchError.Reason.expression(error.reason)
+                throw BatchError.Reason.expression(KeyPathText.named(error.reason))
             } catch {
-                throw BatchError.Reason.expression("\(error)")
+                throw BatchError.Reason.expression(KeyPathText.named("\(error)"))
             }
         }
     }

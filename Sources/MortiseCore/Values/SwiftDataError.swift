@@ -83,7 +83,8 @@ public struct SwiftDataError: Error, Hashable, Sendable {
     /// Whether an error has the same code: another `SwiftDataError`, or one of the framework's own types.
     public static func ~= (lhs: SwiftDataError, rhs: any Error) -> Bool {
         if let error = rhs as? SwiftDataError { return error == lhs }
-        return (rhs as? any SwiftDataErrorConvertible)?.swiftDataError == lhs
+        guard let error = rhs as? any SwiftDataErrorConvertible else { return false }
+        return error.swiftDataError == lhs || error.furtherSwiftDataErrors.contains(lhs)
     }
 }
 
@@ -94,8 +95,16 @@ extension SwiftDataError: CustomStringConvertible {
 
 /// An error type, of this framework or of an adapter, that matches one of SwiftData's errors.
 public protocol SwiftDataErrorConvertible: Error {
-    /// The error of SwiftData's that this one matches in a `catch`.
+    /// The error of SwiftData's that this one matches in a `catch`; where it matches several, the one that says most.
     var swiftDataError: SwiftDataError { get }
+    /// Others that it matches in a `catch` as well: an app that catches SwiftData's general error catches what says more, too. None by
+    /// default.
+    var furtherSwiftDataErrors: [SwiftDataError] { get }
+}
+
+extension SwiftDataErrorConvertible {
+    /// None.
+    public var furtherSwiftDataErrors: [SwiftDataError] { [] }
 }
 
 extension SwiftDataError.Code {

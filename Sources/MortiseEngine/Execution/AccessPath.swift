@@ -10,6 +10,7 @@ struct AccessPath {
 
     private enum Tail {
         case between(IndexRange.Bound?, IndexRange.Bound?)
+        case beyond(TupleBound, IndexRange.Bound?, IndexRange.Bound?)
         case beginning(String)
         case oneOf([StoredValue])
         case notNull
@@ -33,7 +34,8 @@ struct AccessPath {
                 equalities.append(value)
                 continue
             }
-            tail = Self.tail(component.slot, conditions)
+            let rest = definition.slots.dropFirst(equalities.count)
+            tail = Self.tail(component.slot, conditions, tuple: Self.tuple(rest, conditions))
             break
         }
         if equalities.isEmpty, tail == nil { return nil }
@@ -88,8 +90,15 @@ struct AccessPath {
         switch tail {
         case nil: return lowers + uppers == 0
         case .between: return lowers <= 1 && uppers <= 1
-        case .beginning, .oneOf, .notNull, .notANumber: return false
+        case .beyond, .beginning, .oneOf, .notNull, .notANumber: return false
         }
+    }
+
+    /// The bound of most of an index's next slots.
+    private static func tuple(_ slots: some Collection<Int>, _ conditions: [SlotCondition]) -> TupleBound? {
+        conditions.compactMap { condition in
+            if case .tuple(let bound) = condition.condition { bound.limited(to: slots) } else { nil }
+        }.max { $0.slots.count < $1.slots.count }
     }
 
     static func equality(_ slot: Int, _ conditions: [SlotCondition]) -> StoredValue? {
@@ -99,7 +108,7 @@ struct AccessPath {
         return nil
     }
 
-    private static func tail(_ slot: Int, _ conditions: [SlotCondition]) -> Tail? {
+    private static func tail(_ slot: Int, _ conditions: [SlotCondition], tuple: TupleBound?) -> Tail? {
         var lower: IndexRange.Bound?
         var upper: IndexRange.Bound?
         var isNotNull = false
@@ -111,9 +120,10 @@ struct AccessPath {
             case .upper(let bound): upper = upper ?? bound
             case .notANumber: return .notANumber
             case .notNull: isNotNull = true
-            case .equal: break
+            case .equal, .tuple: break
             }
         }
+        if let tuple { return .beyond(tuple, lower, upper) }
         if lower == nil, upper == nil { return isNotNull ? .notNull : nil }
         return .between(lower, upper)
     }
@@ -123,16 +133,13 @@ struct AccessPath {
         let range: IndexRange?
         switch tail {
         case nil: range = index.equal(to: equalities)
-        case .between(let lower, let upper):
-            let found = index.between(lower, upper, after: equalities)
-            // Such a date is in no order, so it fulfils `>=` and `<=` with any other, and neither `<` nor `>`.
-            guard lower?.isIncluded ?? true, upper?.isIncluded ?? true,
-                let nanDates = index.nanDates(after: equalities)
-            else {
-                range = found
-                break
+        case .beyond(let tuple, let lower, let upper):
+            guard let found = tuple.range(in: index, after: equalities, lower, upper) else {
+                return Self.ranges(from: lower, to: upper, after: equalities, in: index)
             }
-            return (found.map { [$0] } ?? []) + [nanDates]
+            guard tuple.mayHoldNaN, let nanDates = index.nanDates(after: equalities) else { return [found] }
+            return [found, nanDates]
+        case .between(let lower, let upper): return Self.ranges(from: lower, to: upper, after: equalities, in: index)
         case .beginning(let start): range = index.beginning(with: start, after: equalities)
         case .notNull:
             let numbers = index.between(nil, nil, after: equalities)
@@ -142,6 +149,16 @@ struct AccessPath {
             return values.compactMap { index.equal(to: equalities + [$0]) }
         }
         return range.map { [$0] } ?? []
+    }
+
+    private static func ranges(
+        from lower: IndexRange.Bound?, to upper: IndexRange.Bound?, after equalities: [StoredValue],
+        in index: TableIndex
+    ) -> [IndexRange] {
+        let found = index.between(lower, upper, after: equalities)
+        // Such a date is in no order, so it fulfils `>=` and `<=` with any other, and neither `<` nor `>`.
+        let mayHoldNaN = (lower?.isIncluded ?? true) && (upper?.isIncluded ?? true)
+        return [found, mayHoldNaN ? index.nanDates(after: equalities) : nil].compactMap { $0 }
     }
 
     /// The rows of a path that is a point, ascending; nil if there are more than `limit`.
@@ -168,6 +185,8 @@ struct AccessPath {
             let name = names[equalities]
             switch tail {
             case .between: parts.append("\(name) in a range")
+            case .beyond(let tuple, _, _):
+                parts.append("\(names[equalities...].prefix(tuple.slots.count).joined(separator: ", ")) in a range")
             case .beginning: parts.append("\(name) by its beginning")
             case .oneOf(let values): parts.append("\(name) one of \(values.count)")
             case .notNull: parts.append("\(name) not nil")

@@ -21,11 +21,15 @@ enum SearchCondition {
     case beginning(String)
     case notNull
     case notANumber
+    case tuple(TupleBound)
 
     /// The conditions that conjuncts contain. They do not say all that the conjuncts do: what they find is checked again.
     static func all(in conjuncts: [QueryExpression]) -> [SlotCondition] {
         var found: [SlotCondition] = []
         for conjunct in conjuncts { collect(conjunct, into: &found) }
+        for case .or(let alternatives) in conjuncts where !alternatives.contains(where: \.mayThrow) {
+            found += TupleBound.all(in: alternatives.map(conditions(of:)), beside: found)
+        }
         return found
     }
 
@@ -50,16 +54,13 @@ enum SearchCondition {
     /// What follows from several conditions of which one holds: for each slot on which all of them say something, the widest of
     /// it. Empty where one may throw for records that the others rule out.
     ///
-    /// So the next page of an order, `date > d || (date == d && reference > r)`, begins at `date >= d`.
+    /// So the next page of an order, `date > d || (date == d && reference > r)`, begins at `date >= d`, and where an index has both
+    /// behind `(d, r)`.
     static func implied(by alternatives: [QueryExpression]) -> [SlotCondition] {
         if alternatives.contains(where: \.mayThrow) { return [] }
-        let parts = alternatives.map { part in
-            var found: [SlotCondition] = []
-            collect(part, into: &found)
-            return found
-        }
+        let parts = alternatives.map(conditions(of:))
         guard let first = parts.first else { return [] }
-        var found: [SlotCondition] = []
+        var found = TupleBound.all(in: parts)
         for slot in Set(first.map(\.slot)).sorted() {
             let said = parts.map { $0.filter { $0.slot == slot }.map(\.condition) }
             if said.contains(where: \.isEmpty) { continue }
@@ -74,6 +75,12 @@ enum SearchCondition {
                 found.append(SlotCondition(slot, .upper(bound)))
             }
         }
+        return found
+    }
+
+    private static func conditions(of expression: QueryExpression) -> [SlotCondition] {
+        var found: [SlotCondition] = []
+        collect(expression, into: &found)
         return found
     }
 

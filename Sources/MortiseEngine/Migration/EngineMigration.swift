@@ -29,14 +29,19 @@ public final class EngineMigration: StoreMigration {
 
     /// An outcome that an adapter has made durable beside the store, which is still as it was.
     public struct Prepared {
+        let copy: String?
         let commit: () throws -> Void
         let discard: () -> Void
 
         /// What is left to do. One of both is called, once.
         /// - Parameters:
+        ///   - copy: where the copy of the store as it was is; nil for none.
         ///   - commit: makes the outcome the store's, durably and in one step, or throws why it did not.
         ///   - discard: removes what was prepared.
-        public init(commit: @escaping () throws -> Void, discard: @escaping () -> Void = {}) {
+        public init(
+            copy: String? = nil, commit: @escaping () throws -> Void, discard: @escaping () -> Void = {}
+        ) {
+            self.copy = copy
             self.commit = commit
             self.discard = discard
         }
@@ -90,6 +95,8 @@ public final class EngineMigration: StoreMigration {
     /// The files of data that were there before: those that a migration writes go with it if it comes to nothing.
     private let files: Set<ExternalReference.Name>
     private var mayNameFiles = false
+    /// Where the copy of the store as it was is; nil for none, and before `commit()`.
+    public private(set) var copyLocation: String?
 
     /// Begins with what is stored.
     /// - Parameters:
@@ -210,6 +217,7 @@ public final class EngineMigration: StoreMigration {
         // Whatever comes of it, the store may name the files.
         mayNameFiles = true
         try prepared.commit()
+        copyLocation = prepared.copy
     }
 
     private func loss(under version: Schema.Version) -> SchemaLoss {

@@ -126,7 +126,7 @@ extension Engine {
         _ body: (EngineTransaction) throws -> R, note: (inout RecentChanges, EngineTransaction) -> Void
     ) throws -> Started<R> {
         try writing.withLock {
-            if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: catalog.storeIdentifier) }
+            if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: name) }
             let current = appended.withLock { $0?.version } ?? version
             let followed = try sink?.begin(current, for: feed)
             defer { sink?.end() }

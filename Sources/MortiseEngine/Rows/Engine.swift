@@ -22,6 +22,8 @@ public protocol CommitSink: AnyObject, Sendable {
     func begin(_ current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion?
     /// Called after a transaction that `begin(_:)` announced, whether it succeeded or not. The default does nothing.
     func end()
+    /// Where the store is, for errors. The default is nil, for a sink without a place.
+    var location: String? { get }
     /// Looks at what would keep the next transaction from being committed, without waiting for others. The default does nothing.
     /// - Throws: what that is.
     func checkHealth() throws
@@ -45,6 +47,8 @@ extension CommitSink {
     public func begin(_ current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion? { nil }
     /// Does nothing.
     public func end() {}
+    /// Nil.
+    public var location: String? { nil }
     /// Does nothing.
     public func checkHealth() throws {}
     /// Commits, and returns nil: the transaction is durable then.
@@ -105,6 +109,9 @@ public final class Engine: Sendable {
         catalog.external?.notePublished(initial)
     }
 
+    /// What errors call the store: its place, where it has one.
+    var name: String { sink?.location ?? catalog.storeIdentifier }
+
     /// The latest version.
     public var version: EngineVersion { published.withLock { $0 } }
 
@@ -125,7 +132,7 @@ public final class Engine: Sendable {
 
     /// - Throws: `EngineError.closed`; what would keep the next transaction from being committed.
     package func checkHealth() throws {
-        if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: catalog.storeIdentifier) }
+        if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: name) }
         try sink?.checkHealth()
     }
 

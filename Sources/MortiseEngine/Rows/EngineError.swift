@@ -33,6 +33,25 @@ public enum EngineError: Error, Hashable, Sendable {
     case schemaMismatch(store: String, differences: [String])
 }
 
+extension EngineError {
+    /// The same error of a store at a place, for code that knows the place where it was thrown from code that does not.
+    package func naming(_ location: String) -> EngineError {
+        switch self {
+        case .noMoreNumbers: .noMoreNumbers(store: location)
+        case .readOnly: .readOnly(store: location)
+        case .closed: .closed(store: location)
+        case .latched(_, let cause): .latched(store: location, cause: cause)
+        case .schemaMismatch(_, let differences): .schemaMismatch(store: location, differences: differences)
+        default: self
+        }
+    }
+
+    /// Runs a body whose errors are to name a place.
+    package static func naming<R>(_ location: String, _ body: () throws -> R) throws -> R {
+        do { return try body() } catch let error as EngineError { throw error.naming(location) }
+    }
+}
+
 extension EngineError: CustomStringConvertible {
     /// The record or store at fault and the way out, in one line.
     public var description: String {
@@ -87,12 +106,20 @@ extension EngineError: UniqueViolation {
 }
 
 extension EngineError: SwiftDataErrorConvertible {
-    /// The error of SwiftData that this one matches.
+    /// The error of SwiftData that says most.
     public var swiftDataError: SwiftDataError {
         switch self {
         case .schemaMismatch, .sameDefault: .unknownDataStoreSchema
         case .openWithOtherOptions, .closed, .latched: .loadIssueModelContainer
         default: .modelValidationFailure
+        }
+    }
+
+    /// `loadIssueModelContainer` for what opening a store under another schema may throw, and keeps a container from being made by.
+    public var furtherSwiftDataErrors: [SwiftDataError] {
+        switch self {
+        case .schemaMismatch, .sameDefault, .notUnique: [.loadIssueModelContainer]
+        default: []
         }
     }
 }

@@ -32,6 +32,7 @@ public struct ReleasedLinks {
             switch values[rule.slot] {
             case .identifiers(let members) where rule.isOwn:
                 for member in members { add(member.renamed(names), to: owner, rule.property) }
+            case .identifier(let member) where rule.isOwn: add(member.renamed(names), to: owner, rule.property)
             case .identifier(let member): add(owner, to: member.renamed(names), rule.property)
             case .identifiers(let members):
                 for member in members { add(owner, to: member.renamed(names), rule.property) }
@@ -78,17 +79,26 @@ extension SchemaMapping {
         let newLayouts = new.recordLayouts()
         var found: [String: Set<Release>] = [:]
         let all = sources
+        /// One that leads to one record has the links already that it shares with its other side.
+        func keepsMembers(_ name: String, _ entity: String?) -> Bool {
+            guard let layout = entity.flatMap({ newLayouts[$0] }), let slot = layout.slot(named: name) else {
+                return false
+            }
+            return layout.slots[slot].role == .toManyStored
+        }
         for (name, sources) in all {
             guard let before = oldLayouts[name], let after = newLayouts[name] else { continue }
             for (slot, source) in zip(after.slots, sources) {
                 guard case .slot(let place) = source else { continue }
                 let inverseNow = slot.property.relationship?.inverse
-                if before.slots[place].role == .toManyStored, slot.role == .toManyDerived, let inverseNow {
+                if [.toManyStored, .toOne].contains(before.slots[place].role), slot.role == .toManyDerived,
+                    let inverseNow, keepsMembers(inverseNow, slot.property.relationship?.destination)
+                {
                     found[name, default: []].insert(Release(slot: place, property: inverseNow))
                     for other in new.subtree(of: slot.property.relationship?.destination ?? "") {
                         guard let kept = newLayouts[other]?.slot(named: inverseNow), let own = all[other],
                             case .slot(let origin) = own[kept], let old = oldLayouts[other],
-                            old.slots[origin].role == .toManyStored
+                            [.toManyStored, .toOne].contains(old.slots[origin].role)
                         else { continue }
                         found[other, default: []].insert(Release(slot: origin, property: inverseNow, isOwn: true))
                     }

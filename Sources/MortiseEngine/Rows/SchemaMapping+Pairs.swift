@@ -49,9 +49,23 @@ extension SchemaMapping {
                 before.property.relationship?.destination == slot.property.relationship?.destination,
                 let other = inverse(of: slot), other.slot.role == .toManyStored
             else { return false }
-            guard let origin = other.origin else { return true }
-            return origin.role == .toManyStored
-                || origin.role == .toManyDerived && origin.name == before.property.relationship?.inverse
+            return other.origin.map { $0.takesOver(from: before) } ?? true
+        }
+
+        /// Whether a to-one relationship becomes one to many that has no more than the record it led to: on the side that keeps the
+        /// links, or on the other, where that one has the same links or takes them over.
+        func isWidened(_ slot: RecordLayout.Slot, from before: RecordLayout.Slot) -> Bool {
+            guard before.role == .toOne else { return false }
+            if slot.role == .toManyStored { return true }
+            guard slot.role == .toManyDerived,
+                before.property.relationship?.destination == slot.property.relationship?.destination,
+                let other = inverse(of: slot)
+            else { return false }
+            if other.slot.role == .toManyStored { return other.origin.map { $0.takesOver(from: before) } ?? true }
+            // A record of the other side has one place, and several may lead to it.
+            guard let origin = other.origin, origin.role == .toOne else { return false }
+            return origin.name == before.property.relationship?.inverse
+                && origin.property.relationship?.inverse == before.name
         }
 
         /// Whether two to-one relationships are each other's inverse now, have values, and were not each other's inverse.
@@ -205,5 +219,16 @@ extension EngineLoader {
                 .init(record: record, layout: catalog.plans[entity].layout, slots: SlotSet([slot])))
         }
         return completed
+    }
+}
+
+extension RecordLayout.Slot {
+    /// Whether a relationship that keeps its links from now on may add those of another one, which is its inverse.
+    fileprivate func takesOver(from other: RecordLayout.Slot) -> Bool {
+        switch role {
+        case .toOne, .toManyStored: true
+        case .toManyDerived: name == other.property.relationship?.inverse
+        case .attribute: false
+        }
     }
 }

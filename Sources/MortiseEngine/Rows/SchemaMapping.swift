@@ -17,6 +17,9 @@ public import MortiseCore
 /// Entities follow the same rules, before their properties do. Records of one that is renamed keep their numbers. Those of
 /// entities that are the origin of no new one are dropped, and references to them; `SchemaTally` counts all that.
 ///
+/// A to-one relationship may become one to many, which has the record that it led to as its member: on the side that keeps the links, or
+/// by the other side, where that has the same links or takes them over.
+///
 /// Properties are those of the whole record, however entities inherit from each other: a property may move up or down, and a
 /// superentity may come or go.
 public struct SchemaMapping: Sendable {
@@ -35,6 +38,8 @@ public struct SchemaMapping: Sendable {
         /// The old slots that are taken and may refer to records of removed entities.
         let references: [Int]
         let required: Set<Int>
+        /// The new slots of to-many relationships that were to-one.
+        let widened: Set<Int>
     }
 
     /// By name of an old entity, its new name, where that is another. One that is dropped and whose name a new one takes has a name
@@ -51,7 +56,8 @@ public struct SchemaMapping: Sendable {
     let releases: [String: [Release]]
     /// By entity of the new schema: to-one relationships that are each other's inverse now and were not.
     let pairs: [String: [Pair]]
-    /// By entity and slot of the old schema: the name that the new one has for the property. Only of entities that it has.
+    /// By entity and slot of the old schema: the name that the new one has for the property. Only of entities that it has, and of
+    /// properties whose values are of the same kind.
     package let currentNames: [String: [Int: String]]
     /// By entity of the new schema, the names of its slots.
     private let newNames: [String: [String]]
@@ -97,9 +103,13 @@ public struct SchemaMapping: Sendable {
         pairs = Self.pairs(sides, in: new)
         let before = Dictionary(names.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         currentNames = Dictionary(
-            sources.map { name, sources in
+            sources.map { [oldLayouts] name, sources in
                 let named = zip(newLayouts[name]?.slots ?? [], sources).compactMap { slot, source -> (Int, String)? in
-                    if case .slot(let place) = source { (place, slot.name) } else { nil }
+                    // Earlier changes of a property that led to one record have no value for one that leads to many.
+                    guard case .slot(let place) = source,
+                        !slot.role.isToMany || oldLayouts[name]?.slots[place].role != .toOne
+                    else { return nil }
+                    return (place, slot.name)
                 }
                 return (before[name] ?? name, Dictionary(named, uniquingKeysWith: { first, _ in first }))
             }, uniquingKeysWith: { first, _ in first })
@@ -163,7 +173,14 @@ public struct SchemaMapping: Sendable {
                 return (slot, nil)
             },
             references: anyRemoved ? held.filter { taken.contains($0) && before.slots[$0].role.isRelationship } : [],
-            required: required)
+            required: required,
+            widened: Set(
+                zip(layout.slots.indices, sources).compactMap { slot, source in
+                    guard case .slot(let place) = source, layout.slots[slot].role == .toManyStored,
+                        before.slots[place].role == .toOne
+                    else { return nil }
+                    return slot
+                }))
     }
 
     private struct Difference: Error { let text: String }
@@ -178,7 +195,9 @@ public struct SchemaMapping: Sendable {
             return .success(.value(.null))
         }
         let before = old.slots[place]
-        if before.role != slot.role, !isReleased(before.role, slot.role), !sides.isHandedOver(slot, from: before) {
+        if before.role != slot.role, !isReleased(before.role, slot.role), !sides.isHandedOver(slot, from: before),
+            !sides.isWidened(slot, from: before)
+        {
             return .failure(
                 Difference(text: "was \(describe(before)) and is \(describe(slot)); give it another name"))
         }
@@ -231,6 +250,7 @@ public struct SchemaMapping: Sendable {
                 let property = layout.slots[index].property
                 var value = removed.isEmpty ? values[slot] : values[slot].without(removed)
                 if !names.isEmpty { value = value.leading(toEntitiesNamed: names) }
+                if !entity.widened.isEmpty, entity.widened.contains(index) { value = value.asMembers }
                 if value.isNull, !property.isOptional, let fallback = property.attribute?.defaultValue {
                     result.append(fallback)
                 } else {
@@ -333,6 +353,15 @@ extension StoredValue {
         switch self {
         case .identifier(let record): .identifier(record.renamed(names))
         case .identifiers(let records): .identifiers(records.map { $0.renamed(names) })
+        default: self
+        }
+    }
+
+    /// What a to-one relationship leads to, as the members of one to many.
+    fileprivate var asMembers: StoredValue {
+        switch self {
+        case .identifier(let record): .identifiers([record])
+        case .null: .identifiers([])
         default: self
         }
     }

@@ -2,7 +2,7 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 /// `@Attribute`, which adds a function that holds its arguments: the schema calls it.
-struct AttributeMacro: PeerMacro {
+struct AttributeMacro: PeerMacro, UnformattedMacro {
     /// Adds the options of the property. Reports misuse.
     static func expansion(
         of node: AttributeSyntax,

@@ -2,7 +2,7 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 /// `#Index`, which adds nothing itself: `@Model` reads its arguments.
-struct IndexMacro: DeclarationMacro {
+struct IndexMacro: DeclarationMacro, UnformattedMacro {
     /// Expands to nothing; `@Model` reads the declaration. Reports misuse.
     static func expansion(
         of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext

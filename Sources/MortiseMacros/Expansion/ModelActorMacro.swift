@@ -4,7 +4,7 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `@ModelActor`: gives an actor its own model context.
-struct ModelActorMacro {}
+struct ModelActorMacro: UnformattedMacro {}
 
 extension ModelActorMacro: MemberMacro {
     /// Adds executor, container and initializer.

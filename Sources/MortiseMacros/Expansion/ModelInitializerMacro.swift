@@ -12,7 +12,7 @@ import SwiftSyntaxMacros
 ///
 /// Until all properties of a class have a value, assignments in a designated initializer go through init accessors. An init
 /// accessor does not know the object, so that the other sides of relationships follow when the initializer ends.
-struct ModelInitializerMacro: BodyMacro {
+struct ModelInitializerMacro: BodyMacro, UnformattedMacro {
     /// Rewrites the body.
     static func expansion(
         of node: AttributeSyntax,

@@ -3,7 +3,7 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `@Model`: makes a class a persistent model.
-struct ModelMacro {}
+struct ModelMacro: UnformattedMacro {}
 
 extension ModelMacro: MemberMacro {
     /// Adds the members of a model: its state, initializers and schema metadata.

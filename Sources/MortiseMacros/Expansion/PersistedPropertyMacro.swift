@@ -3,7 +3,7 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `@_PersistedProperty(slot)`, which `@Model` puts on each property it keeps.
-struct PersistedPropertyMacro {}
+struct PersistedPropertyMacro: UnformattedMacro {}
 
 extension PersistedPropertyMacro: AccessorMacro {
     /// Replaces storage by accessors that read and write the model's state.

@@ -2,7 +2,7 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 /// `@Transient`, which adds nothing itself: `@Model` leaves the property alone.
-struct TransientMacro: PeerMacro {
+struct TransientMacro: PeerMacro, UnformattedMacro {
     /// Expands to nothing; `@Model` leaves the property alone. Reports misuse.
     static func expansion(
         of node: AttributeSyntax,

@@ -288,9 +288,32 @@ extension MigrationTests {
                 try Self.open(V2.self, Plans.Two.self, configuration)
             }
             #expect(Plans.runs.isEmpty)
+            // Nor can it be told what a plan without code has to do.
+            #expect(throws: MigrationError.plansNotRun(store: "apple", stage: Schema.Version(2, 0, 0))) {
+                try Self.open(V3.self, Plans.Plain.self, configuration)
+            }
+            #expect(throws: MigrationError.optionsNotFollowed(store: "apple", options: ["adopting", "loss", "copies"]))
+            {
+                try Self.open(V1.self, Demanding.self, configuration)
+            }
             let container = try Self.open(V1.self, nil, configuration)
             #expect(try ModelContext(container).fetchCount(FetchDescriptor<V1.Traveler>()) == 4)
             try container.close()
+            // The first version of a plan has nothing before it.
+            try Self.open(V1.self, Plans.Plain.self, configuration).close()
+        }
+
+        /// Asks for what only a container that migrates the store can do.
+        private enum Demanding: SchemaMigrationPlan {
+            static var schemas: [any VersionedSchema.Type] { [V1.self] }
+            static var stages: [MigrationStage] { [] }
+            static var migrationOptions: MigrationOptions {
+                var options = MigrationOptions()
+                options.adopting = V1.self
+                options.loss = .declared
+                options.copies = .always
+                return options
+            }
         }
 
         enum Allowing: SchemaMigrationPlan {

@@ -3,6 +3,7 @@ import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseEngine
+import MortiseInMemory
 import MortiseJSONFile
 import MortiseTestSupport
 import PackageTestSupport
@@ -27,66 +28,127 @@ extension MigrationTests {
     private enum Pair: SchemaMigrationPlan {
         nonisolated(unsafe) static var stage: RandomStage?
         static var schemas: [any VersionedSchema.Type] { [Before.self, After.self] }
-        static var stages: [MigrationStage] {
-            let deleted = stage?.deleted ?? [:]
-            let code: @Sendable (MigrationSource, MigrationTarget) throws -> Void = { old, new in
-                for entity in deleted.keys.sorted() {
-                    let doomed = deleted[entity] ?? []
-                    for record in try new.records(entity) where doomed.contains(record.id.sequenceNumber ?? 0) {
-                        try new.delete(record.id)
-                    }
-                }
-                for entity in old.entities { _ = try old.count(entity) }
-            }
-            return [
-                .custom(
-                    from: Before.self, to: After.self, mapping: stage?.mapping ?? .inferred,
-                    duplicates: stage?.rules ?? [], migrate: deleted.isEmpty ? nil : code)
-            ]
+        static var stages: [MigrationStage] { [MigrationTests.custom(stage, from: Before.self, to: After.self)] }
+    }
+
+    /// The versions of a chain, which is carried out at once.
+    private enum ChainStart: VersionedSchema {
+        nonisolated(unsafe) static var schema = StoredSchema(entities: [])
+        static var models: [any PersistentModel.Type] { [] }
+        static var versionIdentifier: Schema.Version { schema.version }
+        static var stored: StoredSchema? { schema }
+    }
+    private enum ChainNext: VersionedSchema {
+        nonisolated(unsafe) static var schema = StoredSchema(entities: [])
+        static var models: [any PersistentModel.Type] { [] }
+        static var versionIdentifier: Schema.Version { schema.version }
+        static var stored: StoredSchema? { schema }
+    }
+    private enum ChainThird: VersionedSchema {
+        nonisolated(unsafe) static var schema = StoredSchema(entities: [])
+        static var models: [any PersistentModel.Type] { [] }
+        static var versionIdentifier: Schema.Version { schema.version }
+        static var stored: StoredSchema? { schema }
+    }
+    private enum ChainEnd: VersionedSchema {
+        nonisolated(unsafe) static var schema = StoredSchema(entities: [])
+        static var models: [any PersistentModel.Type] { [] }
+        static var versionIdentifier: Schema.Version { schema.version }
+        static var stored: StoredSchema? { schema }
+    }
+    private enum ChainPlan: SchemaMigrationPlan {
+        nonisolated(unsafe) static var chain: [RandomStage] = []
+        static var all: [any VersionedSchema.Type] {
+            [ChainStart.self, ChainNext.self, ChainThird.self, ChainEnd.self]
         }
+        static var schemas: [any VersionedSchema.Type] { Array(all.prefix(chain.count + 1)) }
+        static var stages: [MigrationStage] {
+            chain.enumerated().map { MigrationTests.custom($1, from: all[$0], to: all[$0 + 1]) }
+        }
+
+        static func set(_ start: StoredSchema, _ stages: [RandomStage]) {
+            chain = stages
+            ChainStart.schema = start
+            if stages.count > 0 { ChainNext.schema = stages[0].schema }
+            if stages.count > 1 { ChainThird.schema = stages[1].schema }
+            if stages.count > 2 { ChainEnd.schema = stages[2].schema }
+        }
+    }
+
+    private static func custom(
+        _ stage: RandomStage?, from before: any VersionedSchema.Type, to after: any VersionedSchema.Type
+    ) -> MigrationStage {
+        let deleted = stage?.deleted ?? [:]
+        let code: @Sendable (MigrationSource, MigrationTarget) throws -> Void = { old, new in
+            for entity in deleted.keys.sorted() {
+                let doomed = deleted[entity] ?? []
+                for record in try new.records(entity) where doomed.contains(record.id.sequenceNumber ?? 0) {
+                    try new.delete(record.id)
+                }
+            }
+            for entity in old.entities { _ = try old.count(entity) }
+        }
+        return .custom(
+            from: before, to: after, mapping: stage?.mapping ?? .inferred,
+            duplicates: stage?.rules ?? [], migrate: deleted.isEmpty ? nil : code)
     }
 
     private struct Difference: Error { let what: String }
 
     /// Random chains of versions with random records: what a migrated store holds is what a plain model of the stages says, and
-    /// what is refused is what it refuses, with the store as it was. `Tests/run migrations` plays more of them.
+    /// what is refused is what it refuses, with the store as it was. A store of the first version that goes through all stages at once
+    /// comes to the same. `Tests/run migrations` plays more of them.
     @Test func randomStagesComeToWhatAPlainModelSays() throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["MORTISE_SEED"].flatMap { UInt64($0) } ?? testSeed()
         let pairs = environment["MORTISE_PAIRS"].flatMap { Int($0) } ?? (isFullSize ? 500 : 40)
-        var counts = (pairs: 0, refused: 0)
+        var counts = (pairs: 0, refused: 0, chains: 0)
+        var different = 0
         var kinds: [String: Int] = [:]
         for run in 0..<pairs {
             do {
-                switch run % 3 {
-                case 0: try play(MigrationWorld(.json), seed: seed &+ UInt64(run), &counts, &kinds)
-                case 1: try play(MigrationWorld(.log), seed: seed &+ UInt64(run), &counts, &kinds)
+                switch run % 4 {
+                case 0: try play({ try MigrationWorld(.json) }, seed: seed &+ UInt64(run), &counts, &kinds)
+                case 1: try play({ try MigrationWorld(.log) }, seed: seed &+ UInt64(run), &counts, &kinds)
+                case 2: try play({ MemoryWorld() }, seed: seed &+ UInt64(run), &counts, &kinds)
                 default:
                     // A store that is copied, since it cannot migrate itself.
                     let folder = FileManager.default.temporaryDirectory.appending(path: "pairs-\(UUID().uuidString)")
                     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
                     defer { try? FileManager.default.removeItem(at: folder) }
-                    try play(CopiedWorld(folder: folder), seed: seed &+ UInt64(run), &counts, &kinds)
+                    func world() throws -> CopiedWorld {
+                        let place = folder.appending(path: UUID().uuidString)
+                        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+                        return CopiedWorld(folder: place)
+                    }
+                    try play(world, seed: seed &+ UInt64(run), &counts, &kinds)
                 }
             } catch {
-                Issue.record("seed \(seed &+ UInt64(run)) on \(["json", "log", "csv"][run % 3]): \(error)")
+                Issue.record("seed \(seed &+ UInt64(run)) on \(["json", "log", "memory", "csv"][run % 4]): \(error)")
+                different += 1
                 break
             }
         }
         let changes = kinds.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-        print("migrations: seed \(seed), \(counts.pairs) pairs, \(counts.refused) refused; \(changes)")
-        #expect(counts.pairs >= pairs && counts.refused > 0)
+        print(
+            "migrations: seed \(seed), \(counts.pairs) pairs, \(counts.refused) refused, \(counts.chains) chains at once, "
+                + "\(different) different; \(changes)")
+        #expect(counts.pairs >= pairs && counts.refused > 0 && counts.chains > 0)
     }
 
-    private func play(
-        _ world: some PairWorld, seed: UInt64, _ counts: inout (pairs: Int, refused: Int),
+    private func play<W: PairWorld>(
+        _ makeWorld: () throws -> W, seed: UInt64, _ counts: inout (pairs: Int, refused: Int, chains: Int),
         _ kinds: inout [String: Int]
     ) throws {
+        let (world, twin) = (try makeWorld(), try makeWorld())
         var random = SeededGenerator(seed: seed)
         var names = 0
         var schema = RandomStage.schema(&random, &names)
         var content = RandomStage.content(of: schema, &random)
         try save(&content, to: world, schema)
+        try save(&content, to: twin, schema)
+        let start = schema
+        var chain: [RandomStage] = []
         for step in 0..<3 {
             let stage = RandomStage(
                 from: schema, content, to: Schema.Version(2 + step, 0, 0), &random, &names)
@@ -107,6 +169,7 @@ extension MigrationTests {
             try world.open(Schema(stored: stage.schema), plan).close()
             content = stage.content
             schema = stage.schema
+            chain.append(stage)
             let log = (world as? MigrationWorld).flatMap { $0.kind == .log ? $0 : nil }
             for attempt in 0..<(log == nil ? 1 : 2) {
                 // The second time all comes from the log.
@@ -120,6 +183,16 @@ extension MigrationTests {
                 let problems = try log.logConfiguration().verifyStore().problems
                 guard problems.isEmpty else { throw Difference(what: "\(problems)") }
             }
+        }
+        if chain.isEmpty { return }
+        counts.chains += 1
+        ChainPlan.set(start, chain)
+        try twin.open(Schema(stored: schema), ChainPlan.self).close()
+        let found = try read(twin, schema)
+        guard found == content else {
+            throw Difference(
+                what: "\(chain.count) stages at once, \(chain.map(\.kinds)): "
+                    + "\(found.differences(fromExpected: content))")
         }
     }
 
@@ -261,5 +334,27 @@ private struct CopiedWorld: PairWorld {
         var configuration = CSVConfiguration(folder: folder)
         configuration.schema = Schema(stored: schema)
         return try CSVStore(configuration, migrationPlan: nil)
+    }
+}
+
+/// A store in memory, which outlives its containers.
+private struct MemoryWorld: PairWorld {
+    let storage = InMemoryStorage()
+
+    /// What is stored, in words: there are no files.
+    func files() throws -> [String: [UInt8]] { ["schema": Array("\(String(describing: storage.schema))".utf8)] }
+
+    private func configuration(_ schema: Schema? = nil) -> InMemoryConfiguration {
+        var configuration = InMemoryConfiguration("memory", storage: storage)
+        configuration.schema = schema
+        return configuration
+    }
+
+    func open(_ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws -> ModelContainer {
+        try ModelContainer(for: schema, migrationPlan: plan, configurations: [configuration()])
+    }
+
+    func store(under schema: StoredSchema) throws -> any DataStore {
+        try InMemoryStore(configuration(Schema(stored: schema)), migrationPlan: nil)
     }
 }

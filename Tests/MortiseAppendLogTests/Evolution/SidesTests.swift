@@ -11,20 +11,20 @@ import MortiseTestSupport
 @Suite struct SidesTests {
     private typealias Links = [String: [String: StoredValue]]
 
-    private func insert(
+    func insert(
         _ store: any EngineDataStore, _ records: [(PersistentIdentifier, [StoredValue])], _ schema: StoredSchema
     ) throws {
         try (store as? AppendLogStore)?.insert(records, schema)
         try (store as? JSONFileStore)?.insert(records, schema)
     }
 
-    private func delete(_ store: any EngineDataStore, _ record: PersistentIdentifier, _ schema: StoredSchema) throws {
+    func delete(_ store: any EngineDataStore, _ record: PersistentIdentifier, _ schema: StoredSchema) throws {
         try (store as? AppendLogStore)?.delete(record, schema)
         try (store as? JSONFileStore)?.delete(record, schema)
     }
 
     /// By name of a record and property, the names of the records it leads to.
-    private func links(_ store: any EngineDataStore, _ schema: StoredSchema) throws -> [String: [String: [String]]] {
+    func links(_ store: any EngineDataStore, _ schema: StoredSchema) throws -> [String: [String: [String]]] {
         var found: [String: [String: [String]]] = [:]
         let version = store.engine.version
         func name(_ record: PersistentIdentifier) -> String {
@@ -51,8 +51,7 @@ import MortiseTestSupport
         return found
     }
 
-    private func record(_ store: any EngineDataStore, _ entity: String, _ wanted: String) throws -> PersistentIdentifier
-    {
+    func record(_ store: any EngineDataStore, _ entity: String, _ wanted: String) throws -> PersistentIdentifier {
         let rows = try #require(store.engine.version.rows(ofEntity: entity))
         for row in 0..<rows.endRow where rows.contains(row: row) {
             if try rows.readValue(row: row, slot: 0) == .string(wanted) { return rows.identifier(ofRow: row) }
@@ -60,7 +59,7 @@ import MortiseTestSupport
         throw EngineError.unknownEntity(wanted)
     }
 
-    private func expectSound(_ world: SchemaWorld, at location: SourceLocation = #_sourceLocation) throws {
+    func expectSound(_ world: SchemaWorld, at location: SourceLocation = #_sourceLocation) throws {
         let report =
             switch world.kind {
             case .log: try AppendLogConfiguration(path: world.path, in: world.disk).verifyStore()
@@ -70,7 +69,7 @@ import MortiseTestSupport
     }
 
     /// Opens under a schema, saves and reopens, from the log alone too, and finds the same links each time.
-    private func expect(
+    func expect(
         _ expected: [String: [String: [String]]], _ world: SchemaWorld, _ new: StoredSchema, saving: String,
         at location: SourceLocation = #_sourceLocation
     ) throws {
@@ -105,7 +104,7 @@ import MortiseTestSupport
         entity("Lamp", textProperty("name"), linkProperty("desk", to: "Desk", inverse: "lamp")))
 
     /// Two desks and three lamps, of which the first stand on the desks that are given.
-    private func makeWorld(_ kind: SchemaWorld.Kind, lampsOn places: [Int?], _ schema: StoredSchema? = nil) throws
+    func makeWorld(_ kind: SchemaWorld.Kind, lampsOn places: [Int?], _ schema: StoredSchema? = nil) throws
         -> SchemaWorld
     {
         let world = try SchemaWorld(kind)
@@ -170,7 +169,7 @@ import MortiseTestSupport
         try expectSound(world)
     }
 
-    private func expectRefused(
+    func expectRefused(
         _ world: SchemaWorld, _ new: StoredSchema, words: [String], at location: SourceLocation = #_sourceLocation
     ) throws {
         let before = try world.files()

@@ -69,6 +69,10 @@ import Testing
             ),
             (
                 "made to-many", Make.relationship("a", "Place"), Make.relationship("a", "Place", toMany: true),
+                [(.cardinalityChanged, "W")]
+            ),
+            (
+                "made to-one", Make.relationship("a", "Place", toMany: true), Make.relationship("a", "Place"),
                 [(.cardinalityChanged, "X")]
             ),
             (

@@ -21,11 +21,12 @@ import Testing
     }
 
     private func context(
-        _ count: Int, appliesLimit: Bool = false
+        _ count: Int, appliesLimit: Bool = false,
+        value: @escaping @Sendable (RecordLayout.Slot, Int) -> StoredValue = Self.value
     ) throws -> (context: ModelContext, rows: () -> (books: Int, authors: Int)) {
         let container = try ModelContainer(
             for: Self.schema,
-            configurations: [MadeUpConfiguration(count: count, appliesLimit: appliesLimit, value: Self.value)])
+            configurations: [MadeUpConfiguration(count: count, appliesLimit: appliesLimit, value: value)])
         // Checking would ask for all records at once.
         container.verifiesPushDown = false
         let context = ModelContext(container)
@@ -61,6 +62,52 @@ import Testing
         #expect(collections[0].map(\.pages) == Array(40..<60))
         // The fetch within reads all of its records at once.
         #expect(rows().books > 10_000)
+    }
+
+    /// Bug: after each portion, all rows that the block had retained so far were gone through.
+    @Test func retainingAllTakesTimeForEachOnce() throws {
+        func seconds(_ count: Int) throws -> Double {
+            let (context, rows) = try context(count)
+            var kept: [Book] = []
+            kept.reserveCapacity(count)
+            let time = try ContinuousClock().measure {
+                try context.enumerate(FetchDescriptor<Book>(), batchSize: 100) { kept.append($0) }
+            }
+            #expect(kept.count == count && kept.last?.title == "book \(count - 1)" && rows().books == count)
+            return time / .seconds(1) / Double(count)
+        }
+        let few = try seconds(10_000)
+        let many = try seconds(200_000)
+        #expect(many < few * 4, "\(few) s for each of 10,000, \(many) s for each of 200,000")
+    }
+
+    /// What the block has retained for a while and released is let go all the same, if later.
+    @Test func whatIsReleasedLaterIsLetGo() throws {
+        let (context, rows) = try context(40_000)
+        var kept: [Book] = []
+        try context.enumerate(FetchDescriptor<Book>(), batchSize: 100) { book in
+            kept.append(book)
+            if kept.count == 1_000 { kept = [] }
+        }
+        #expect(rows().books <= 4_000, "\(rows().books)")
+    }
+
+    /// Bug: rows were counted, however large they are.
+    @Test func fetchesOfLargeRowsKeepFewerOfThem() throws {
+        let text = String(repeating: "x", count: 20_000)
+        let (context, rows) = try context(30_000, appliesLimit: true) { slot, number in
+            slot.name == "title" ? .string(text + "\(number)") : Self.value(slot, number)
+        }
+        var kept: [Book] = []
+        var descriptor = FetchDescriptor<Book>()
+        descriptor.fetchLimit = 1_000
+        for page in 0..<30 {
+            descriptor.fetchOffset = page * 1_000
+            kept.append(try context.fetch(descriptor)[page])
+        }
+        // 64 MiB, what was read after they were reached, and as much again as is in use.
+        #expect(rows().books <= 8_000, "\(rows().books)")
+        #expect(kept.enumerated().allSatisfy { $1.pages == $0 * 1_001 && $1.title.utf8.count > 20_000 })
     }
 
     @Test func whatTheBlockChangesIsSaved() throws {

@@ -55,6 +55,28 @@ import Testing
         #expect(records.takeQueries().isEmpty)
     }
 
+    @Test func statisticsCount() throws {
+        let records = try filled(30)
+        let context = try context(records)
+        let statistics = try #require(try context.container.statistics().first)
+        #expect(statistics.records["Book"] == 30 && statistics.records["Author"] == 30)
+        #expect(records.takeQueries().allSatisfy { $0.query.purpose == .count && !$0.query.includesSubentities })
+    }
+
+    /// Bug: each container that had been opened over the store went on recording its changes.
+    @Test func aFeedThatContainersShareRecordsForThoseThatAreThere() throws {
+        let records = try QueriedRecords(Self.schema, announces: true)
+        let feed = try #require(records.feed)
+        for _ in 0..<3 {
+            #expect(!feed.isRecorded)
+            let context = try context(records)
+            #expect(feed.isRecorded)
+            context.insert(Author(name: "a"))
+            try context.save()
+        }
+        #expect(!feed.isRecorded)
+    }
+
     @Test func aFetchInBatchesReadsABatchWhenItIsAccessed() throws {
         let records = try filled(2_500)
         let context = try context(records)

@@ -1,5 +1,6 @@
 import Foundation
 import Mortise
+import MortiseMetrics
 import Testing
 
 /// The code of the guide "Operating a store".
@@ -64,6 +65,35 @@ import Testing
             let trips = try ModelContext(edited).fetch(FetchDescriptor<Trip>())
             #expect(trips.contains { $0.destination == "Lisbon" })
         }
+    }
+
+    @Test func whatIsLeftOfALogIsSaved() throws {
+        try GuideModels.inFolder { folder in
+            let path = "\(folder)/trips.log"
+            let container = try GuideModels.container(store: "log:\(path)")
+            let context = ModelContext(container)
+            context.insert(Trip(code: "VIE", destination: "Vienna", startDate: .now, price: 310))
+            try context.save()
+            context.insert(Trip(code: "ROM", destination: "Rome", startDate: .now, price: 290))
+            try context.save()
+            try container.close()
+            var bytes = try Data(contentsOf: URL(filePath: path))
+            let vienna = try #require(bytes.range(of: Data("Vienna".utf8)))
+            bytes[vienna.lowerBound] ^= 1
+            try bytes.write(to: URL(filePath: path))
+
+            let report = try AppendLogConfiguration(path: path)
+                .salvageStore(to: "\(folder)/rescued.log")
+            #expect(!report.problems.isEmpty)
+            let rescued = try ModelContainer(for: Trip.self, store: "log:\(folder)/rescued.log")
+            let codes = try ModelContext(rescued).fetch(FetchDescriptor<Trip>()).map(\.code)
+            #expect(codes.contains("POR") && !codes.contains("VIE"), "\(codes)")
+        }
+    }
+
+    /// Without the package's trait `Metrics` it does nothing.
+    @Test func metricsAreCounted() {
+        StoreMetrics.start(slowFetchLimit: .milliseconds(100))
     }
 
     @Test func slowFetchesAreLogged() throws {

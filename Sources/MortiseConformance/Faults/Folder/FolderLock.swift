@@ -34,7 +34,7 @@ final class FolderLock: Sendable {
     private let file: FileHandle?
     private let removed: URL?
 
-    /// - Throws: `FolderStoreError.locked`.
+    /// - Throws: `FolderStoreError.locked`, or `cannotLock` for other reasons.
     init(_ folder: URL, of kinds: Set<Kind>) throws {
         let path = kinds.contains(.ownByPath) ? folder.path : folder.resolvingSymlinksInPath().path
         let name = folder.appending(path: "lock")
@@ -65,8 +65,9 @@ final class FolderLock: Sendable {
     private static func flocked(_ file: URL, isInherited: Bool) throws -> FileHandle {
         let number = open(file.path, O_CREAT | O_RDWR | (isInherited ? 0 : O_CLOEXEC), 0o600)
         guard number >= 0, flock(number, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
             if number >= 0 { close(number) }
-            throw FolderStoreError.locked
+            throw code == EWOULDBLOCK ? FolderStoreError.locked : .cannotLock(code)
         }
         return FileHandle(fileDescriptor: number, closeOnDealloc: true)
     }

@@ -43,4 +43,8 @@ struct FolderSteps: Sendable {
     var place: @Sendable (URL) throws -> URL = { $0 }
     /// What an opening leaves behind.
     var opened: @Sendable (FolderStore, URL) -> Void = { _, _ in }
+    /// What an opening leaves behind that found its files damaged.
+    var refused: @Sendable (URL) -> Void = { _ in }
+    /// What a closed store says.
+    var closedError = FolderStoreError.closed
 }

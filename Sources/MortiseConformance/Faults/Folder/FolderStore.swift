@@ -22,11 +22,14 @@ enum FolderStoreError: Error, Hashable, ClassifiedStoreError {
     /// The file of that name is not as it was written.
     case damaged(String)
     case closed
+    /// The lock cannot be taken, for the reason of that number.
+    case cannotLock(Int32)
 
     var errorClass: StoreErrorClass {
         switch self {
         case .locked: .locked
-        case .busy, .closed: .failedInputOutput
+        case .busy, .cannotLock: .failedInputOutput
+        case .closed: .unsupported
         case .damaged: .damaged
         }
     }
@@ -36,6 +39,7 @@ enum FolderStoreError: Error, Hashable, ClassifiedStoreError {
         case .locked, .busy: "The folder is open elsewhere. Close it there first."
         case .damaged(let name): "\(name) is not as it was written. Restore the folder from a backup."
         case .closed: "The store was closed. Open its folder again."
+        case .cannotLock(let code): "The folder cannot be locked: error \(code). Look whether it is there."
         }
     }
 }
@@ -81,6 +85,7 @@ final class FolderStore: DataStore {
             content = try Self.load(folder, early ?? Self.generation(in: folder), schema, steps)
         } catch {
             lock?.release()
+            steps.refused(folder)
             throw error
         }
         self.lock = lock
@@ -157,7 +162,7 @@ final class FolderStore: DataStore {
     func fetch<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>
     ) throws -> DataStoreFetchResult<T, DefaultSnapshot> {
-        if isClosed { throw FolderStoreError.closed }
+        if isClosed { throw steps.closedError }
         let found: DataStoreFetchResult<T, DefaultSnapshot> = try content.table.fetch(request)
         return DataStoreFetchResult(
             descriptor: found.descriptor, fetchedSnapshots: found.fetchedSnapshots.map { Self.mapping($0, steps.show) })
@@ -174,7 +179,7 @@ final class FolderStore: DataStore {
     func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
-        if isClosed { throw FolderStoreError.closed }
+        if isClosed { throw steps.closedError }
         var changed = content
         let kept = DataStoreSaveChangesRequest(
             inserted: request.inserted.map { Self.mapping($0, steps.keep) },
@@ -187,7 +192,7 @@ final class FolderStore: DataStore {
     }
 
     func erase() throws {
-        if isClosed { throw FolderStoreError.closed }
+        if isClosed { throw steps.closedError }
         var changed = content
         changed.table.removeAll()
         try write(changed, .erasure)
@@ -195,7 +200,7 @@ final class FolderStore: DataStore {
 
     /// Makes what has changed the content, in the files and in memory.
     func write(_ new: Content, _ change: FolderChange) throws {
-        if isClosed { throw FolderStoreError.closed }
+        if isClosed { throw steps.closedError }
         let old = content
         if steps.remembersFirst.contains(change) {
             content = new

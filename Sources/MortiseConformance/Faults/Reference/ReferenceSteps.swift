@@ -85,8 +85,10 @@ struct ReferenceSteps: Sendable {
         return .identifiers(Set(members).sorted())
     }
     var delete: @Sendable (_ number: UInt64, inout State) -> Void = { number, state in state.records[number] = nil }
-    /// Clears the references to deleted records that have no inverse: the context clears the others.
-    var clearReferences: @Sendable ([PersistentIdentifier], inout State) -> Void = { deleted, state in
+    /// Clears the references to deleted records that have no inverse: the context clears the others. Refuses where one has to
+    /// have a value.
+    var clearReferences: @Sendable ([PersistentIdentifier], inout State) throws -> Void = { deleted, state in
+        try ReferenceSteps.checkRequired(Set(deleted), in: state)
         ReferenceSteps.clear(Set(deleted), in: &state) { $0.relationship?.inverse == nil }
     }
     /// The last look at a save before it counts.
@@ -291,6 +293,20 @@ struct ReferenceSteps: Sendable {
 }
 
 extension ReferenceSteps {
+    /// - Throws: `ReferenceStoreError.missingTarget` where a record refers to one that is gone by a relationship that has no
+    ///   inverse and must not be nil.
+    private static func checkRequired(_ gone: Set<PersistentIdentifier>, in state: State) throws {
+        if gone.isEmpty { return }
+        for record in state.records.values {
+            for (slot, value) in zip(record.layout.slots, record.values)
+            where slot.role == .toOne && !slot.property.isOptional && slot.property.relationship?.inverse == nil {
+                guard case .identifier(let target) = value, gone.contains(target) else { continue }
+                throw ReferenceStoreError.missingTarget(
+                    record: record.persistentIdentifier, property: slot.name, target: target)
+            }
+        }
+    }
+
     /// Clears references to records that are gone.
     static func clear(
         _ gone: Set<PersistentIdentifier>, in state: inout State, where holds: (StoredProperty) -> Bool

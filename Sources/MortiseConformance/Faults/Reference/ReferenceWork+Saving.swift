@@ -50,7 +50,7 @@ extension ReferenceWork {
                 steps.clearAllReferences(gone, &next)
                 steps.afterBatch(&next)
             } else {
-                steps.clearReferences(gone, &next)
+                try steps.clearReferences(gone, &next)
             }
             try steps.finish(before, &next)
             if enforces { try enforce(next, request) }

@@ -275,7 +275,8 @@ private struct BatchUpsert {
         let values = record.values
         var owner: PersistentIdentifier?
         for (constraint, slots) in layout.record.uniqueConstraints.enumerated() {
-            guard let claim = UniqueClaim(values, slots, layout), let found = try self.owner(of: claim, constraint),
+            guard let claim = UniqueClaim(values, slots, layout),
+                let found = try self.owner(of: claim, constraint, claimedBy: identifier),
                 found != owner
             else { continue }
             if owner != nil || policy == .fail { throw notUnique(claim, owner ?? identifier, found) }
@@ -299,7 +300,9 @@ private struct BatchUpsert {
         new.map { DefaultSnapshot(persistentIdentifier: $0.identifier, layout: layout.record, values: $0.values) }
     }
 
-    private mutating func owner(of claim: UniqueClaim, _ constraint: Int) throws -> PersistentIdentifier? {
+    private mutating func owner(
+        of claim: UniqueClaim, _ constraint: Int, claimedBy newcomer: PersistentIdentifier
+    ) throws -> PersistentIdentifier? {
         if let owner = claims[claim], self.claim(of: owner, claim.slots) == claim { return owner }
         guard
             let owner = version?.identifier(
@@ -308,7 +311,7 @@ private struct BatchUpsert {
         else { return nil }
         if policy == .fail { return owner }
         guard let other = state.table(of: owner)?.layout, other.isSame(as: layout) else {
-            throw notUnique(claim, owner, owner)
+            throw notUnique(claim, newcomer, owner)
         }
         return owner
     }

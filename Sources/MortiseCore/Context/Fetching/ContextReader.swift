@@ -93,20 +93,13 @@ final class ContextReader: RecordReader {
                 found.append(RecordReference(table: number, row: row))
             }
             let fitting = key.flatMap { $0.fits(table.layout.record) ? $0 : nil }
-            // Rows of snapshots change in place when they are read again.
-            let changed = fitting.flatMap { key in
-                table.session.version == nil
-                    ? nil : tracker.changed.candidates(in: table, at: key.slot, key.values)
+            func models(in list: inout ModelList) -> [any PersistentModel] {
+                fitting.flatMap { list.candidates(in: table, at: $0.slot, $0.values) } ?? list.models(of: table)
             }
-            let inserted = fitting.flatMap { tracker.inserted.candidates(in: table, at: $0.slot, $0.values) }
-            if let changed { changed.forEach(add) } else { models(of: table, in: tracker.changed).forEach(add) }
-            if let inserted { inserted.forEach(add) } else { models(of: table, in: tracker.inserted).forEach(add) }
+            models(in: &tracker.changed).forEach(add)
+            models(in: &tracker.inserted).forEach(add)
         }
         return found
-    }
-
-    private func models(of table: ModelTable, in list: ModelList) -> some Sequence<any PersistentModel> {
-        list.lazy.filter { $0._table === table }
     }
 
     /// Whether a stored record is deleted, or shown by a changed model.
@@ -168,7 +161,7 @@ final class ContextReader: RecordReader {
     }
 }
 
-/// What a conjunct asks of one attribute: that it has one of some values, which compare as they hash.
+/// What a conjunct asks of one attribute: that it has one of some values.
 private struct LookupKey {
     let slot: Int
     let values: [StoredValue]
@@ -187,13 +180,6 @@ private struct LookupKey {
             self = part
         default: return nil
         }
-        let areHashed = values.allSatisfy { value in
-            switch value {
-            case .integer, .string, .uuid: true
-            default: false
-            }
-        }
-        guard areHashed else { return nil }
     }
 
     /// Whether the slot is an attribute of the values' kind.
@@ -201,6 +187,6 @@ private struct LookupKey {
         guard slot < layout.slots.count, layout.slots[slot].role == .attribute,
             let kind = layout.slots[slot].property.attribute?.kind
         else { return false }
-        return kind != .coded && values.allSatisfy { $0.fits(kind) }
+        return LookupValue.isMade(of: kind) && values.allSatisfy { $0.fits(kind) }
     }
 }

@@ -104,6 +104,7 @@ extension ContextState {
         let journal = tracker?.journal
         var differing: [ValueChange] = []
         var sources: [(table: ModelTable, source: RowSource)] = []
+        var moved: [any PersistentModel] = []
         for table in tables.values where table.session === session {
             let source = latest.rows(ofEntity: table.layout.entityName) ?? RowSource()
             guard source !== table.source else { continue }
@@ -115,6 +116,7 @@ extension ContextState {
                     detach(model, table: table, lastIn: previous)
                     continue
                 }
+                if model._flags.contains(.isChanged), !table.indexedSlots.isEmpty { moved.append(model) }
                 journal?.noteForeign(
                     model,
                     table.layout.record.slots.indices.filter { slot in
@@ -132,15 +134,13 @@ extension ContextState {
         }
         session.move(to: latest)
         if let live, let previous { live.noteMove(of: session, from: previous, to: latest) }
-        if !sources.isEmpty {
-            tracker?.changed.forgetValues()
-            storedMembers = StoredMembers()
-        }
+        if !sources.isEmpty { storedMembers = StoredMembers() }
         for (table, source) in sources {
             table.source = source
             table.verifiesRows =
                 table.layout.needsVerification && source.needsVerification(for: table.layout.propertyChecks)
         }
+        for model in moved { tracker?.noteRowValues(of: model) }
         if let tracker, !tracker.deleted.isEmpty { tracker.hasStaleDeletions = true }
         if !isTakingOver { unrecorded { settlePartners(in: session) } }
         for change in differing { change.willSet() }
@@ -196,7 +196,9 @@ extension ContextState {
         _ body: () -> Void
     ) {
         var change: ValueChange?
-        if let table = table(named: name), table.source === rows, let model = table.registered(row: row) {
+        let table = table(named: name)
+        let model = table?.source === rows ? table?.registered(row: row) : nil
+        if let table, let model {
             tracker?.journal?.noteForeign(
                 model,
                 values.indices.filter { slot in
@@ -209,6 +211,7 @@ extension ContextState {
         }
         change?.willSet()
         body()
+        if let model { tracker?.noteRowValues(of: model) }
         change?.didSet()
     }
 

@@ -10,7 +10,7 @@ struct KeyLookup {
     /// - Returns: nil for an attribute that is not looked up by its value, and for a value that no record can have.
     init?(_ layout: RecordLayout, slot: Int, value: StoredValue) {
         guard slot < layout.slots.count, layout.slots[slot].role == .attribute,
-            let kind = layout.slots[slot].property.attribute?.kind, kind != .coded, kind != .data, value.fits(kind)
+            let kind = layout.slots[slot].property.attribute?.kind, LookupValue.isMade(of: kind), value.fits(kind)
         else { return nil }
         self.slot = slot
         self.value = value
@@ -75,7 +75,7 @@ extension ContextState {
                     upTo: KeyLookup.mostRows)
             else { return nil }
             if hasChanges {
-                guard try add(rows, lookup, of: table, to: &found) else { return nil }
+                add(rows, lookup, of: table, to: &found)
             } else {
                 for row in rows { found.rows.append((table, row)) }
             }
@@ -98,11 +98,8 @@ extension ContextState {
     }
 
     /// Adds what a table has under the unsaved changes.
-    /// - Returns: false if all of its unsaved models would have to be gone through.
-    private func add(
-        _ rows: [Int], _ lookup: KeyLookup, of table: ModelTable, to found: inout LookedUp
-    ) throws -> Bool {
-        guard let tracker else { return false }
+    private func add(_ rows: [Int], _ lookup: KeyLookup, of table: ModelTable, to found: inout LookedUp) {
+        guard let tracker else { return }
         let (changes, deletions) = (tracker.changed.count(of: table), tracker.deleted.count(of: table))
         var rows = rows
         if changes + deletions > 0 {
@@ -114,28 +111,16 @@ extension ContextState {
             let value = model._pendingValue(at: lookup.slot, role: .attribute, in: table.layout)
             return ValueSemantics.areEqual(value, lookup.value)
         }
+        func models(in list: inout ModelList) -> [any PersistentModel] {
+            list.candidates(in: table, at: lookup.slot, [lookup.value]) ?? list.models(of: table)
+        }
         if changes > 0 {
-            guard let changed = candidates(in: &tracker.changed, lookup, of: table) else { return false }
-            for model in changed where matches(model) { rows.append(model._row) }
+            for model in models(in: &tracker.changed) where matches(model) { rows.append(model._row) }
             rows.sort()
         }
         for row in rows { found.rows.append((table, row)) }
         if tracker.inserted.count(of: table) > 0 {
-            guard let inserted = candidates(in: &tracker.inserted, lookup, of: table) else { return false }
-            for model in inserted where matches(model) { found.unsaved.append(model) }
+            for model in models(in: &tracker.inserted) where matches(model) { found.unsaved.append(model) }
         }
-        return true
-    }
-
-    private func candidates(
-        in list: inout ModelList, _ lookup: KeyLookup, of table: ModelTable
-    ) -> [any PersistentModel]? {
-        switch lookup.value {
-        case .integer, .string, .uuid:
-            if let candidates = list.candidates(in: table, at: lookup.slot, [lookup.value]) { return candidates }
-        default:
-            if list.count > KeyLookup.mostRows { return nil }
-        }
-        return list.filter { $0._table === table }
     }
 }

@@ -132,6 +132,13 @@ extension ModelContext {
     ) throws -> ModelGroups<Key, Values> {
         let selection = try GroupSelection(functions.lowered, having: condition, sortedBy: order, limit: limit)
         let found = try selection(state.aggregate(descriptor, by: keys, selection.functions))
+        // All at once, where the store has to be asked for each.
+        try state.resolving {
+            state.load(
+                found.flatMap(\.keys).compactMap {
+                    if case .identifier(let identifier) = $0 { identifier } else { nil }
+                })
+        }
         return ModelGroups(
             try found.map { group in
                 var stored = StoredKeys(group.keys, state)

@@ -71,6 +71,9 @@ public final class MigrationTarget {
     public let context: ModelContext
     private let migration: any StoreMigration
     private var isClosed = false
+    /// How many models were given out or inserted since the last save.
+    private var touched = 0
+    private static let mostTouched = 1_000
 
     /// By name of an entity of the source, its name here, where that is another.
     private let names: [String: String]
@@ -91,9 +94,11 @@ public final class MigrationTarget {
     }
 
     /// What a record of the source became; nil if it is gone. Here and below, an identifier of the source leads to the record also if
-    /// its entity has another name now.
+    /// its entity has another name now. What was changed in models before is saved every thousand calls, so that any number of
+    /// records takes the memory of a few; where it cannot be saved yet, later.
     /// - Throws: `ModelContextError` for a class of another version; what a fetch throws.
     public func model<T: PersistentModel>(_ type: T.Type, for identifier: PersistentIdentifier) throws -> T? {
+        saveWhatIsDone()
         // Not a fetch, which would look at all that is unsaved.
         _ = try context.state.tables(under: type)
         if let found = try context.state.find(identifier) as? T { return found }
@@ -107,8 +112,20 @@ public final class MigrationTarget {
         try StoredRecords(ofEntity: entity, in: store.currentVersion, schema, layouts)
     }
 
-    /// Inserts a model of the new version, with those that it is related to. It is saved by `flush()`.
-    public func insert(_ model: some PersistentModel) { context.insert(model) }
+    /// Inserts a model of the new version, with those that it is related to. It is saved by `flush()`, or as with `model(_:for:)`.
+    public func insert(_ model: some PersistentModel) {
+        saveWhatIsDone()
+        context.insert(model)
+    }
+
+    /// Saves now and then what has been changed, but not what is about to be.
+    private func saveWhatIsDone() {
+        touched += 1
+        if isClosed || touched <= Self.mostTouched { return }
+        touched = 1
+        // What is refused may only be unfinished: the last save tells.
+        if context.hasChanges { try? context.save() }
+    }
 
     /// Inserts a record at once. Properties that are not named take their default, nil or no members. The other side of a one-to-one
     /// relationship follows, as with `update(_:_:)`.

@@ -178,21 +178,34 @@ struct TransformRun {
         }
         let version = working.currentVersion
         let defaults = step.target.stored.defaults(in: schema.subtree(of: rule.entity))
-        var first: [[StoredValue]: PersistentIdentifier] = [:]
+        func forEachKey(_ body: (PersistentIdentifier, [StoredValue]) -> Void) throws {
+            for record in try StoredRecords(ofEntity: rule.entity, in: version, schema, layouts) {
+                let key = rule.properties.map { name in
+                    let value = record[name] ?? .null
+                    return (value.isNull ? defaults[record.entity]?[name] ?? .null : value).uniqueForm
+                }
+                if !key.contains(where: \.isNull) { body(record.id, key) }
+            }
+        }
+        // Keys may be long and many: kept are those alone whose hash value two records have.
+        var hashes: [Int] = []
+        try forEachKey { hashes.append($1.hashValue) }
+        hashes.sort()
+        let repeated = Set(zip(hashes, hashes.dropFirst()).lazy.filter { $0 == $1 }.map(\.0))
+        hashes = []
         var removed: [(record: PersistentIdentifier, survivor: PersistentIdentifier)] = []
         var groups: Set<PersistentIdentifier> = []
-        for record in try StoredRecords(ofEntity: rule.entity, in: version, schema, layouts) {
-            let key = rule.properties.map { name in
-                let value = record[name] ?? .null
-                return (value.isNull ? defaults[record.entity]?[name] ?? .null : value).uniqueForm
+        if !repeated.isEmpty {
+            var first: [[StoredValue]: PersistentIdentifier] = [:]
+            try forEachKey { record, key in
+                guard repeated.contains(key.hashValue) else { return }
+                if let known = first[key] {
+                    groups.insert(known)
+                    removed.append((record, known))
+                } else {
+                    first[key] = record
+                }
             }
-            if key.contains(where: \.isNull) { continue }
-            guard let known = first[key] else {
-                first[key] = record.id
-                continue
-            }
-            groups.insert(known)
-            removed.append((record.id, known))
         }
         try version.check()
         if removed.isEmpty { return }

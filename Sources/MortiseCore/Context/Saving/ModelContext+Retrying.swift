@@ -18,8 +18,11 @@ extension ModelContext {
     /// taken when the block began, or that two of its own models have: it would be taken the next time, too. What it saves itself, and
     /// batches, are stored at once: they stay, and are repeated. It is not repeated after a save in which one of several stores had
     /// saved its part before another met the conflict.
+    ///
+    /// A store without versions, such as one on SQLite, cannot tell whether a unique value was taken when the block began. The first
+    /// attempt that meets such values is repeated once, whatever `retries` is: those that it has met count as known from then on.
     /// - Parameters:
-    ///   - retries: how often the block may run again; negative numbers count as 0.
+    ///   - retries: how often the block may run again after a conflict; negative numbers count as 0.
     ///   - block: changes models of this context. It may run several times, so it does nothing that cannot be repeated.
     /// - Returns: what the block returned, and how often it ran.
     /// - Throws: `ModelContextError.unsavedChanges` if there are changes already, which a repetition would lose. The conflict if the
@@ -43,6 +46,7 @@ extension ModelContext {
         state.repeatable = start
         defer { state.repeatable = outer }
         var attempt = 1
+        var left = max(0, retries)
         while true {
             do {
                 // What others have saved since the last fetch is no conflict yet.
@@ -55,7 +59,11 @@ extension ModelContext {
             } catch {
                 let isStoredInPart = state.savedInPart
                 rollback()
-                guard attempt <= max(0, retries), error.isConflict(since: start), !isStoredInPart else { throw error }
+                guard error.isConflict(since: start), !isStoredInPart else { throw error }
+                if !error.isFirstMeeting(since: start) {
+                    guard left > 0 else { throw error }
+                    left -= 1
+                }
                 attempt += 1
             }
         }
@@ -69,6 +77,12 @@ extension Error {
     fileprivate func isConflict(since start: RepeatableStart) -> Bool {
         if self is SaveConflict || self is RecordsSuperseded || self is VersionSuperseded { return true }
         if case .notUnique? = self as? ModelContextError { return start.hasMetNews }
+        return false
+    }
+
+    /// Whether nothing but a repetition can tell that this is a conflict.
+    fileprivate func isFirstMeeting(since start: RepeatableStart) -> Bool {
+        if case .notUnique? = self as? ModelContextError { return start.mayHaveMetOld }
         return false
     }
 }

@@ -18,9 +18,13 @@ struct UniqueUpsert {
             while let model = round.next() { try resolve(model, &round) }
             // What a later merge may settle is no collision yet.
             if round.merged.count > count, round.repeatCollisions() { continue }
-            // Its values are free then.
-            if try deleteFallen(&round), round.repeatCollisions() { continue }
-            if let collision = round.collision { throw collision }
+            do {
+                // Its values are free then.
+                if try deleteFallen(&round), round.repeatCollisions() { continue }
+            } catch {
+                throw round.news ?? error
+            }
+            if let error = round.news ?? round.collision { throw error }
             round.forgetUnchanged()
             return round.merged
         }
@@ -49,7 +53,8 @@ struct UniqueUpsert {
                     other.persistentModelID, claim.values, index, ofEntity: layout.entityName, in: table.session),
                 isNew
             {
-                throw notUnique(claim, layout, model, other)
+                // Goes on as if it had: whatever else is met is known to the next attempt then.
+                round.noteNews(notUnique(claim, layout, model, other))
             }
             guard isNew, policy != .fail, survivor == nil, ModelLayout.of(type(of: other)).isSame(as: layout) else {
                 round.collide(model, notUnique(claim, layout, survivor ?? model, other))

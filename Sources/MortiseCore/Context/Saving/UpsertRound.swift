@@ -16,6 +16,8 @@ struct UpsertRound {
     /// Those in `again` and in `later`.
     private var waiting = Set<Int>()
     private var collisions: [Int: ModelContextError] = [:]
+    /// That a new model has met a record which may be new itself; the first one.
+    private(set) var news: ModelContextError?
     /// By identifier of a new model: those that claim values with it.
     private var claimants: [PersistentIdentifier: [any PersistentModel]] = [:]
     private var members: [MemberList: ObjectSet] = [:]
@@ -116,6 +118,8 @@ struct UpsertRound {
     mutating func collide(_ model: any PersistentModel, _ error: ModelContextError) {
         if let place = place(of: model) { collisions[place] = error }
     }
+
+    mutating func noteNews(_ error: ModelContextError) { news = news ?? error }
 
     /// - Returns: whether there are models to look at again.
     mutating func repeatCollisions() -> Bool {

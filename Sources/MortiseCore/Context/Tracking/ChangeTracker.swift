@@ -94,6 +94,15 @@ final class ChangeTracker {
         deletedElsewhere.append(model.persistentModelID)
     }
 
+    /// Notes the values that a changed model shows of its row, which is another now.
+    func noteRowValues(of model: any PersistentModel) {
+        guard let table = model._table, model._flags.contains(.isChanged), !table.indexedSlots.isEmpty else { return }
+        for slot in table.indexedSlots.slots {
+            guard case .unset = model._draft?[slot] ?? .unset else { continue }
+            changed.noteValue(model._rowValue(at: slot), at: slot, in: table, place: Int(model._place))
+        }
+    }
+
     /// Forgets which values the models have; they are looked at again when somebody asks.
     func forgetValues() {
         inserted.forgetValues()

@@ -5,7 +5,9 @@ struct ModelList: Sequence {
     private struct Part {
         let table: ObjectIdentifier
         /// An upper bound: models that leave their table before they leave the list are still counted.
-        var count: Int
+        var count = 0
+        /// The places that they were added in, ascending; of those that have left as well.
+        var places: [Int] = []
     }
 
     private var models: [(any PersistentModel)?] = []
@@ -30,13 +32,13 @@ struct ModelList: Sequence {
     }
 
     private mutating func countIn(_ table: ModelHost) {
-        if let part = part(of: table) {
-            parts[part].count += 1
-            return
+        if part(of: table) == nil {
+            lastPart = parts.count
+            parts.append(Part(table: ObjectIdentifier(table)))
+            entities.insert(table.entityName)
         }
-        lastPart = parts.count
-        parts.append(Part(table: ObjectIdentifier(table), count: 1))
-        entities.insert(table.entityName)
+        parts[lastPart].count += 1
+        parts[lastPart].places.append(models.count)
     }
 
     // Models mostly come many of one table after the other.
@@ -50,6 +52,17 @@ struct ModelList: Sequence {
     /// An upper bound of how many models of a table are in the list.
     func count(of table: ModelHost) -> Int { parts.first { $0.table == ObjectIdentifier(table) }?.count ?? 0 }
 
+    /// The models of a table, in the list's order. Those of other tables are not gone through.
+    func models(of table: ModelHost) -> [any PersistentModel] {
+        guard let part = parts.first(where: { $0.table == ObjectIdentifier(table) }) else { return [] }
+        return part.places.compactMap { model(in: $0, of: table) }
+    }
+
+    private func model(in place: Int, of table: ModelHost) -> (any PersistentModel)? {
+        guard let model = models[place], model._host?.takeUnretainedValue() === table else { return nil }
+        return model
+    }
+
     mutating func remove(_ model: any PersistentModel) {
         guard contains(model) else { return }
         if let table = model._host?.takeUnretainedValue(), let part = part(of: table) {
@@ -61,13 +74,27 @@ struct ModelList: Sequence {
         if count == 0 {
             self = ModelList()
         } else if models.count > 32, count < models.count / 2 {
-            models.removeAll { $0 == nil }
-            (places, indexed) = ([:], 0)
-            indexes = ValueIndexes()
-            for (place, model) in models.enumerated() {
-                model?._modelState.place = UInt32(truncatingIfNeeded: place + 1)
+            close()
+        }
+    }
+
+    /// Closes the gaps that models have left.
+    private mutating func close() {
+        for part in parts.indices { parts[part].places.removeAll { models[$0] == nil } }
+        var moved: [Int] = []
+        moved.reserveCapacity(models.count)
+        for (place, model) in models.enumerated() {
+            moved.append(place == 0 ? 0 : moved[place - 1] + (models[place - 1] == nil ? 0 : 1))
+            model?._modelState.place = UInt32(truncatingIfNeeded: moved[place] + 1)
+        }
+        for part in parts.indices {
+            for place in parts[part].places.indices {
+                parts[part].places[place] = moved[parts[part].places[place]]
             }
         }
+        models.removeAll { $0 == nil }
+        (places, indexed) = ([:], 0)
+        indexes = ValueIndexes()
     }
 
     /// An index may be left over from another list, so the entry there decides.
@@ -117,15 +144,16 @@ extension ModelList {
     /// The models of a table that may have one of the values in a slot, each once and in the list's order, and possibly
     /// others; nil if going through all of them is as good.
     mutating func candidates(in table: ModelHost, at slot: Int, _ values: [StoredValue]) -> [any PersistentModel]? {
-        guard count > Self.fewest else { return nil }
+        guard count(of: table) > Self.fewest, let part = part(of: table) else { return nil }
         table.indexedSlots.insert(slot)
-        let places = indexes.places(of: values, in: ObjectIdentifier(table), at: slot, models)
-        return places.compactMap { models[$0] }.filter { $0._host?.takeUnretainedValue() === table }
+        let found = indexes.places(
+            of: values, in: ObjectIdentifier(table), at: slot, models, among: parts[part].places)
+        return found.compactMap { model(in: $0, of: table) }
     }
 
     /// Notes that the model in a place has another value in a slot.
     mutating func noteValue(_ value: StoredValue, at slot: Int, in table: ModelHost, place: Int) {
-        indexes.add(value, place - 1, in: ObjectIdentifier(table), at: slot, of: models.count)
+        indexes.add(value, place - 1, in: ObjectIdentifier(table), at: slot, of: count(of: table))
     }
 
     /// Forgets what was noted of values, because many have changed.
@@ -140,47 +168,52 @@ private struct ValueIndexes {
         let slot: Int
     }
     private struct Index {
-        var places: [StoredValue: [Int]] = [:]
+        var places: [LookupValue: [Int]] = [:]
         /// The places of models that have not set the value, or to one that cannot be stored.
         var others: [Int] = []
-        var end = 0
+        /// How many of the table's places are in it, and where in the list the next one can be.
+        var (count, end) = (0, 0)
         /// How many places were added again.
         var surplus = 0
 
-        mutating func extend(over models: [(any PersistentModel)?], of table: ObjectIdentifier, at slot: Int) {
-            while end < models.count {
-                if let model = models[end], model._host.map({ ObjectIdentifier($0.takeUnretainedValue()) }) == table {
-                    if let value = model._comparableValue(at: slot) {
-                        places[value, default: []].append(end)
-                    } else {
-                        others.append(end)
-                    }
+        mutating func extend(over models: [(any PersistentModel)?], among all: [Int], at slot: Int) {
+            for place in all[count...] {
+                guard let model = models[place] else { continue }
+                if let value = model._comparableValue(at: slot) {
+                    places[LookupValue(value), default: []].append(place)
+                } else {
+                    others.append(place)
                 }
-                end += 1
             }
+            count = all.count
+            end = (all.last ?? -1) + 1
         }
     }
     private var all: [Key: Index] = [:]
 
+    /// `among` are the places of the table.
     mutating func places(
-        of values: [StoredValue], in table: ObjectIdentifier, at slot: Int, _ models: [(any PersistentModel)?]
+        of values: [StoredValue], in table: ObjectIdentifier, at slot: Int, _ models: [(any PersistentModel)?],
+        among places: [Int]
     ) -> [Int] {
         let key = Key(table: table, slot: slot)
         if all.index(forKey: key) == nil { all[key] = Index() }
         // In its place: taking it out and putting it back is dearer than the look-up.
         guard let own = all.index(forKey: key) else { return [] }
-        if all.values[own].end < models.count { all.values[own].extend(over: models, of: table, at: slot) }
+        if all.values[own].count < places.count { all.values[own].extend(over: models, among: places, at: slot) }
         let index = all.values[own]
         if values.count == 1, index.others.isEmpty {
-            guard let found = index.places[values[0]] else { return [] }
+            guard let found = index.places[LookupValue(values[0])] else { return [] }
             if found.count < 2 { return found }
         }
-        return Set(values.flatMap { index.places[$0] ?? [] } + index.others).sorted()
+        return Set(values.flatMap { index.places[LookupValue($0)] ?? [] } + index.others).sorted()
     }
 
     mutating func add(_ value: StoredValue, _ place: Int, in table: ObjectIdentifier, at slot: Int, of count: Int) {
         let key = Key(table: table, slot: slot)
-        guard let end = all[key]?.end, place < end else { return }
+        guard let end = all[key]?.end, 0..<end ~= place else { return }
+        let value = LookupValue(value)
+        if all[key]?.places[value]?.last == place { return }
         all[key]?.places[value, default: []].append(place)
         all[key]?.surplus += 1
         // A value that changes again and again would fill it.

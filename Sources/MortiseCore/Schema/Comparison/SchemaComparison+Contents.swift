@@ -107,7 +107,12 @@ extension StorageKind {
 extension SchemaComparison {
     mutating func compare(_ a: StoredRelationship, _ b: StoredRelationship, _ pair: Pair) {
         let anew = "give it another name, and set it in a stage with code"
-        if a.isToMany != b.isToMany {
+        if b.isToMany, isWidened(pair) {
+            add(
+                pair.change(
+                    .cardinalityChanged, .rewritten, "to-one is to-many", "the record that it led to is its one member")
+            )
+        } else if a.isToMany != b.isToMany {
             add(
                 pair.change(
                     .cardinalityChanged, .refused, a.isToMany ? "to-many is to-one" : "to-one is to-many",
@@ -197,6 +202,27 @@ extension SchemaComparison {
         else { return false }
         guard let origin = other.origin else { return true }
         return origin.role == .toManyDerived && origin.name == pair.before.property.relationship?.inverse
+    }
+
+    /// Whether a to-one relationship becomes one to many that has the record it led to: on the side that keeps the links, or on the
+    /// other, where that one has the same links or takes them over.
+    private func isWidened(_ pair: Pair) -> Bool {
+        guard pair.before.role == .toOne else { return false }
+        if pair.after.role == .toManyStored { return true }
+        guard pair.after.role == .toManyDerived,
+            (pair.before.property.relationship?.destination).map(currentName)
+                == pair.after.property.relationship?.destination,
+            let other = inverse(of: pair.after)
+        else { return false }
+        guard let origin = other.origin else { return other.slot.role == .toManyStored }
+        switch (other.slot.role, origin.role) {
+        case (.toManyStored, .toOne), (.toManyStored, .toManyStored): return true
+        case (.toManyStored, .toManyDerived): return origin.name == pair.before.property.relationship?.inverse
+        case (.toOne, .toOne):
+            return origin.name == pair.before.property.relationship?.inverse
+                && origin.property.relationship?.inverse == pair.before.name
+        default: return false
+        }
     }
 }
 

@@ -124,15 +124,16 @@ public protocol DataStore: AnyObject {
     /// - Parameters:
     ///   - number: the number of the last transaction that the caller knows; 0 for all.
     ///   - last: the maximum number of transactions to return, the latest ones; nil for all.
-    /// - Returns: the transactions, oldest first, each with its `commit`; nil, which is the default, if the store keeps no
-    ///   history.
+    /// - Returns: the transactions, oldest first, each with its `commit`; nil if the store keeps no history. The default reads a
+    ///   `HistoryArchive`, and is nil for other stores.
     /// - Throws: the store's error if its history cannot be read.
     func storedTransactions(after number: UInt64, last: Int?) throws -> [ChangeSet]?
 
     /// Hands over the transactions with numbers greater than `number`, oldest first, one after the other, so that a long history
     /// needs no more memory than a short one. The records have their names and the slots that changed.
     ///
-    /// The default reads them by `storedTransactions(after:last:)`, without more values than that gives.
+    /// The default reads a `HistoryArchive` by `readChangeSets(_:_:)`, without the changes of transactions that were deleted from it
+    /// (`ChangeSet.isIncomplete`), and other stores by `storedTransactions(after:last:)`.
     /// - Parameters:
     ///   - number: the number of the last transaction that the caller knows; 0 for all.
     ///   - withValues: whether the caller wants the values of new and changed records. A store gives those that it still has.
@@ -203,17 +204,6 @@ extension DataStore {
     public var formerNames: [String: [String]] { [:] }
     /// Sends nothing.
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {}
-    /// Nil: the store keeps no history.
-    public func storedTransactions(after number: UInt64, last: Int?) throws -> [ChangeSet]? { nil }
-    /// Reads all of them, and hands them over.
-    /// - Throws: what reading them throws; what the body throws.
-    public func readStoredTransactions(
-        after number: UInt64, withValues: Bool, _ body: (ChangeSet) throws -> Bool
-    ) throws -> Bool {
-        guard let transactions = try storedTransactions(after: number, last: nil) else { return false }
-        for transaction in transactions where try !body(transaction) { break }
-        return true
-    }
     /// Nil: there is no history by numbers.
     public func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { nil }
     /// Runs the body, whose saves are durable as always.
@@ -241,17 +231,18 @@ public protocol DataStoreConfiguration: Hashable {
     /// Checks the configuration before the store is made. The default accepts everything.
     /// - Throws: what is wrong with the configuration; the container's initializer throws it on.
     func validate() throws
-    /// Whether opening the store takes care of the custom stages of a migration plan: runs those that are due, or throws and
-    /// leaves the storage as it was. If false, which is the default, the container opens the store only with a plan that has
-    /// no code to run: it throws `MigrationError.plansNotRun`, or, where the configuration tells the stored schema
-    /// (`SelfDescribingConfiguration`), `MigrationError.customStage` if a custom stage is due.
+    /// Whether opening the store takes care of migration plans: carries out the stages that are due, or throws and leaves the storage as
+    /// it was. If false, which is the default, the container opens the store only with a plan that has nothing to do there. Where the
+    /// configuration tells the stored schema (`SelfDescribingConfiguration`), opening the store may do what a plan without code asks
+    /// for, and the container throws `MigrationError.customStage`, `.stagesNotFollowed` or `.optionsNotFollowed` for more. For any other
+    /// it throws `.plansNotRun`, unless the plan has no version before the one that the store is opened with.
     var handlesMigrationPlans: Bool { get }
 }
 
 extension DataStoreConfiguration {
     /// Accepts every configuration.
     public func validate() throws {}
-    /// False: the container refuses plans with code to run.
+    /// False: the container refuses plans that have something to do.
     public var handlesMigrationPlans: Bool { false }
 }
 

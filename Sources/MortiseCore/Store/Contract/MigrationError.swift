@@ -1,14 +1,20 @@
 /// Why a store cannot be opened under a schema, or not be brought to it.
 ///
-/// All match `SwiftDataError.loadIssueModelContainer` or the error of SwiftData that says more. No error has values of records.
+/// All match `SwiftDataError.loadIssueModelContainer`, and some an error of SwiftData that says more as well. No error has values of
+/// records.
 public enum MigrationError: Error, Hashable, Sendable {
     // MARK: The store
 
     /// Between the store's schema and the container's, the plan has a stage whose code the store does not run.
     case customStage(store: String, from: Schema.Version, to: Schema.Version, stage: Schema.Version)
-    /// The plan has a stage with code to run, and the framework cannot tell whether the stage is due: the store leaves plans to it,
-    /// and does not say which schema its records have.
+    /// The plan has a stage to that version, and the framework cannot tell whether the stage is due: the store leaves plans to it, and
+    /// does not say which schema its records have.
     case plansNotRun(store: String, stage: Schema.Version)
+    /// The stages of the plan come to other records than bringing them from the first schema to the last at once, which is all that this
+    /// kind of store does.
+    case stagesNotFollowed(store: String, from: Schema.Version, to: Schema.Version)
+    /// The plan's options ask for what this kind of store does not do: `options` has their names.
+    case optionsNotFollowed(store: String, options: [String])
     /// The store was written under a newer version of the schema than the program's. Writing and reading are both
     /// refused: an older program does not know what it would drop.
     case newerStore(store: String, stored: Schema.Version, program: Schema.Version)
@@ -148,9 +154,19 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
                 + "it was not changed. Make that stage lightweight, or move the records into a new store in the program."
         case .plansNotRun(let store, let stage):
             return
-                "The migration plan has a custom stage to version \(stage) of the schema, and the store \"\(store)\" runs no custom "
-                + "stages and does not say which schema its records have. It was not opened. Make that stage lightweight, move the records into a new "
-                + "store in the program, or open the store without a plan if it holds version \(stage) already."
+                "The migration plan has a stage to version \(stage) of the schema, and the store \"\(store)\" neither takes care of plans "
+                + "nor says which schema its records have. It was not opened. Move the records into a new store in the program, open the "
+                + "store without a plan if it holds version \(stage) already, or make its configuration one that can be migrated "
+                + "(MigratableConfiguration, ReplaceableConfiguration)."
+        case .stagesNotFollowed(let store, let from, let to):
+            return
+                "The store \"\(store)\" holds version \(from) of the schema. The stages that lead from there to version \(to) come to "
+                + "other records than one step from the first to the last, and this kind of store takes one step only. It was not "
+                + "changed. Open it with each version in turn, or copy its records into a store that can be migrated."
+        case .optionsNotFollowed(let store, let options):
+            return
+                "The options of the migration plan ask for \(options.joined(separator: ", ")), which this kind of store does not follow. The "
+                + "store \"\(store)\" was not opened. Leave these options out, or copy its records into a store that can be migrated."
         case .newerStore(let store, let stored, let program):
             return "The store \"\(store)\" has schema version \(stored), but this program has version \(program). "
                 + "Opening it could lose data that this program does not know, so it was not changed. "
@@ -277,7 +293,8 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
         differences.isEmpty ? "no difference in what is stored" : differences.joined(separator: "; ")
     }
 
-    /// The error of SwiftData that this one matches; `backwardMigration` for a newer store.
+    /// The error of SwiftData that says most: `backwardMigration` for a newer store, `unknownDataStoreSchema` for one with a schema that
+    /// the program does not know.
     public var swiftDataError: SwiftDataError {
         switch self {
         case .newerStore: .backwardMigration
@@ -286,11 +303,14 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
         }
     }
 
+    /// `loadIssueModelContainer`, which all of these errors match.
+    public var furtherSwiftDataErrors: [SwiftDataError] { [.loadIssueModelContainer] }
+
     /// `unsupported` for a stage that this kind of store cannot carry out, `locked` for a store that is open, `missing` for one that
     /// was removed, `failedInputOutput` for a disk without room, that of its cause for a failed stage, else `conflict`.
     public var errorClass: StoreErrorClass {
         switch self {
-        case .customStage, .plansNotRun: .unsupported
+        case .customStage, .plansNotRun, .stagesNotFollowed, .optionsNotFollowed: .unsupported
         case .openElsewhere, .sharedElsewhere, .migrationInProgress: .locked
         case .storeGone: .missing
         case .notEnoughSpace: .failedInputOutput

@@ -167,6 +167,10 @@ public protocol StoreMigration: AnyObject {
     ///   was. Others can open the store in any case.
     func commit() throws
 
+    /// Where the copy of the store as it was is, once `commit()` has returned: a path, or what else opens it. Containers log it. Nil, the
+    /// default, if there is none, or its place is not known.
+    var copyLocation: String? { get }
+
     /// Leaves the store as it was, removes what was prepared, and lets others open the store again. Does nothing after `commit()`.
     func abandon()
 }
@@ -176,6 +180,8 @@ extension StoreMigration {
     public var keepsIdentifiers: Bool { true }
     /// False.
     public var isCopy: Bool { false }
+    /// Nil.
+    public var copyLocation: String? { nil }
     /// Counts the records of `frozen(under:)`.
     public func count(ofEntity name: String) throws -> Int {
         try frozen(under: Schema(stored: storedSchema)).currentVersion.rows(ofEntity: name)?.count ?? 0

@@ -21,6 +21,8 @@ final class SessionRows: RowSource, @unchecked Sendable {
         var mark = Mark.none
         /// The number of the noting in which the mark was made; it counts in no other.
         var noting = 0
+        /// What the values take, roughly.
+        var bytes = 0
     }
 
     /// What has happened to a row while rows are noted. A cursor may hand out what its record was before.
@@ -41,8 +43,14 @@ final class SessionRows: RowSource, @unchecked Sendable {
     private var free: [Int] = []
     /// The number of rows with which sweeping is worth it.
     private var nextSweep = SessionRows.least
-    /// The rows that were added since `beginNoting()`; nil before that.
+    /// What the values of all rows take, and with how much sweeping is worth it.
+    private var bytes = 0
+    private var nextSweepBytes = SessionRows.leastBytes
+    /// The rows that were added since `beginNoting()` and have not been looked at yet; nil before that.
     private var added: [Int]?
+    /// Those of them that were in use when they were looked at, and with how many they are looked at again.
+    private var kept: [Int] = []
+    private var nextLook = SessionRows.leastKept
     private var noting = 0
     /// Whether everything was discarded since `beginNoting()`, so that what a cursor hands out may be out of date.
     private(set) var isStale = false
@@ -177,6 +185,7 @@ final class SessionRows: RowSource, @unchecked Sendable {
     }
 
     private func take(_ values: ContiguousArray<StoredValue>, _ row: Int) {
+        defer { weigh(row) }
         if deferrable.isEmpty {
             rows[row].values = values
             return
@@ -189,6 +198,12 @@ final class SessionRows: RowSource, @unchecked Sendable {
             if !(keepsLists && wasRead) { rows[row].unread.insert(slot) }
             if slot < known.count { rows[row].values[slot] = known[slot] }
         }
+    }
+
+    private func weigh(_ row: Int) {
+        let now = rows[row].values.reduce(0) { $0 + $1.approximateBytes }
+        bytes += now - rows[row].bytes
+        rows[row].bytes = now
     }
 
     // MARK: Relationships that the store has left out
@@ -208,7 +223,9 @@ final class SessionRows: RowSource, @unchecked Sendable {
 
     /// Sets a relationship that was left out.
     func set(_ members: [PersistentIdentifier], row: Int, slot: Int) {
-        if slot < rows[row].values.count { rows[row].values[slot] = .identifiers(members) }
+        guard slot < rows[row].values.count else { return }
+        rows[row].values[slot] = .identifiers(members)
+        weigh(row)
     }
 
     /// Reads a relationship that was left out of some rows.
@@ -274,32 +291,39 @@ final class SessionRows: RowSource, @unchecked Sendable {
     func beginNoting() {
         guard added == nil else { return }
         added = []
+        (kept, nextLook) = ([], Self.leastKept)
         noting += 1
         isStale = false
     }
 
     /// Lets go of the rows that were noted and that nothing uses. Their numbers are given to other records. Deleted records stay,
-    /// and until `isLast` what the cursor may still hand out as it was before.
+    /// and until `isLast` what the cursor may still hand out as it was before. Rows that were in use the last time are looked at
+    /// again when there are twice as many, and at last.
     func letGo(isLast: Bool, unless isUsed: (Int) -> Bool) {
         guard let noted = added else { return }
-        var kept: [Int] = []
-        for row in noted {
-            if rows[row].identifier == nil { continue }
+        func stays(_ row: Int) -> Bool {
+            if rows[row].identifier == nil { return false }
             let mark = mark(row)
             // Deleted models still lead to deleted records.
-            if isUsed(row) || mark == .gone || (!isLast && mark == .written) {
-                kept.append(row)
-                continue
-            }
+            if isUsed(row) || mark == .gone || (!isLast && mark == .written) { return true }
             free(row)
+            return false
         }
-        added = kept
+        added = []
+        kept += noted.filter(stays)
+        guard isLast || kept.count >= nextLook else { return }
+        kept = kept.filter(stays)
+        nextLook = max(Self.leastKept, 2 * kept.count)
     }
+
+    /// So few rows in use are looked at again each time.
+    private static let leastKept = 256
 
     private func free(_ row: Int) {
         if rows[row].identifier == nil { return }
         if rows[row].isLive { liveCount -= 1 }
         if let identifier = rows[row].identifier { index[identifier] = nil }
+        bytes -= rows[row].bytes
         rows[row] = Row(identifier: nil, values: [], version: 0, isLive: false)
         free.append(row)
     }
@@ -307,19 +331,25 @@ final class SessionRows: RowSource, @unchecked Sendable {
     /// Lets go of the rows that nothing uses, if there are many more than after the last time. To be called while nobody refers to
     /// rows by number and nothing is noted.
     func sweep(unless isUsed: (Int) -> Bool) {
-        guard rows.count - free.count >= nextSweep, added == nil else { return }
+        guard rows.count - free.count >= nextSweep || bytes >= nextSweepBytes, added == nil else { return }
         for row in rows.indices where rows[row].identifier != nil && !isUsed(row) {
             // Models of deleted records may still lead to other deleted ones.
             if rows[row].isLive || rows[row].wasSweptOver { free(row) } else { rows[row].wasSweptOver = true }
         }
         nextSweep = max(Self.least, 2 * (rows.count - free.count))
+        nextSweepBytes = max(Self.leastBytes, 2 * bytes)
     }
 
-    /// How many rows are kept for no model: what was prefetched, or read by other fetches, is mostly needed soon.
+    /// How many rows are kept for no model, and how many bytes of values: what was prefetched, or read by other fetches, is mostly
+    /// needed soon.
     private static let least = 65_536
+    private static let leastBytes = 64 << 20
 
     /// Ends noting. What was not let go stays.
-    func endNoting() { added = nil }
+    func endNoting() {
+        added = nil
+        kept = []
+    }
 }
 
 /// The values of a record that was read from a store without versions, apart from the session's rows.

@@ -14,7 +14,8 @@ class StoreConnection: @unchecked Sendable {
     /// The store itself, for code that knows its type.
     let underlying: any DataStore
     /// Held through a whole save, from reading the latest version to taking over the new one; of a save that the store
-    /// defers, to handing it over.
+    /// defers, to handing it over. Recursive, as is the lock of the calls: code of the app's runs under both, such as observers of
+    /// what a save settles, coded values and stores that ask a container themselves, and it may fetch and save again.
     let saveLock = NSRecursiveLock()
     /// The store's feed, or one for what the container's contexts commit.
     let feed: ChangeFeed
@@ -45,6 +46,13 @@ class StoreConnection: @unchecked Sendable {
         if let recorder { feed.record(into: recorder) }
         announcements = Announcements(feed, recorder: recorder)
     }
+
+    // The feed may be shared, and stay when this container has gone.
+    deinit { if let recorder { feed.stopRecording(into: recorder) } }
+
+    /// Calls the store itself, as every call on it is made: while nobody else calls it, unless it may be called from several threads
+    /// at once.
+    func calling<R>(_ body: (any DataStore) throws -> R) rethrows -> R { try body(underlying) }
 
     /// The place of a commit among those that are posted in place of the store; nil if it posts them itself. Called in the order
     /// of the commits.

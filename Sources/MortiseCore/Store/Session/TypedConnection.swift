@@ -5,7 +5,7 @@ import Foundation
 /// @unchecked Sendable: as `StoreConnection`.
 final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Sendable {
     private let store: Store
-    /// Nil for a store that may be called from several threads at once.
+    /// Nil for a store that may be called from several threads at once. Recursive for the reason that `saveLock` is.
     let lock: NSRecursiveLock?
     // The store as what it is, found out once: a cast costs as much as a small look-up.
     let versioned: (any VersionedDataStore)?
@@ -26,6 +26,8 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         defer { lock?.unlock() }
         return try body(store)
     }
+
+    override func calling<R>(_ body: (any DataStore) throws -> R) rethrows -> R { try locked { try body($0) } }
 
     override var version: (any StoreVersion)? { versioned?.currentVersion }
     override var allowsSave: Bool { store.allowsSave }

@@ -9,6 +9,7 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
     let storedSchema: StoredSchema
     let keepsIdentifiers: Bool
     let isCopy = true
+    private(set) var copyLocation: String?
     private let configuration: Configuration
     private let request: MigrationRequest
     private let isPreview: Bool
@@ -252,9 +253,10 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                 }
                 // If that fails, the sibling may be all that there is: the next migration removes it once it sees the store.
                 try configuration.replace(with: sibling, keepingCopy: keepsCopy)
+                if keepsCopy { copyLocation = configuration.newestCopy() }
                 if let most { configuration.removeCopies(exceptNewest: most) }
                 if !loss.isEmpty {
-                    StoreEvents.emit(.schemaLoss(store: configuration.name, loss: loss, copy: nil))
+                    StoreEvents.emit(.schemaLoss(store: configuration.name, loss: loss, copy: copyLocation))
                 }
             }, discard: { [configuration] in configuration.discard(sibling) })
     }

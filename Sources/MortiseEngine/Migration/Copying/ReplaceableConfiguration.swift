@@ -42,6 +42,10 @@ public protocol ReplaceableConfiguration: MigratableConfiguration {
     /// - Parameter most: how many stay, the newest ones.
     func removeCopies(exceptNewest most: Int)
 
+    /// Where the newest of these old stores is: a path, or what else opens it. Called after `replace(with:keepingCopy:)` has let one stay,
+    /// so that the log can name it; nil, the default, if that cannot be said.
+    func newestCopy() -> String?
+
     /// The same store, to look at: opening it takes no lock that keeps a writer away, and changes nothing, whatever an interrupted
     /// program has left there. Its saves throw. A store that takes no lock when it is opened, and writes nothing, is its own.
     var readingOnly: Self { get }
@@ -60,6 +64,8 @@ extension ReplaceableConfiguration {
     public var allowsMigration: Bool { true }
     /// False: the store is migrated also where no stage has code.
     public var adaptsWhenOpened: Bool { false }
+    /// Not known.
+    public func newestCopy() -> String? { nil }
     /// The configuration itself.
     public var exclusive: Self { self }
     /// Does nothing: what is left is removed when it is in the way.

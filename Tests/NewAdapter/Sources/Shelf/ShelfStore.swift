@@ -15,6 +15,8 @@ public struct ShelfConfiguration: DataStoreConfiguration {
 public enum ShelfError: Error, ClassifiedStoreError, CustomStringConvertible {
     /// Another store has the folder open, in this process or in another one.
     case locked(path: String)
+    /// The folder cannot be used: the number is that of the system's error.
+    case cannotLock(path: String, code: Int32)
     /// The file is not as it was written.
     case damaged(path: String, reason: String)
     /// The store was closed before.
@@ -23,6 +25,7 @@ public enum ShelfError: Error, ClassifiedStoreError, CustomStringConvertible {
     public var errorClass: StoreErrorClass {
         switch self {
         case .locked: .locked
+        case .cannotLock(_, let code): code == ENOENT ? .missing : .failedInputOutput
         case .damaged: .damaged
         case .closed: .unsupported
         }
@@ -31,6 +34,8 @@ public enum ShelfError: Error, ClassifiedStoreError, CustomStringConvertible {
     public var description: String {
         switch self {
         case .locked(let path): "\(path) is open already. Close the other store first."
+        case .cannotLock(let path, let code):
+            "\(path) cannot be locked: \(String(cString: strerror(code))). Look whether it is there and may be written."
         case .damaged(let path, let reason): "\(path) is damaged: \(reason). Restore a backup."
         case .closed: "The store is closed. Open it again."
         }
@@ -109,8 +114,11 @@ private final class FolderLock {
     init(_ folder: URL) throws {
         file = open(folder.appending(path: "lock").path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
             // What is thrown here runs deinit, which closes the file. Closed twice, it could be another thread's by then.
-            throw ShelfError.locked(path: folder.path)
+            // Programs wait for a folder that is locked: nothing else is to be called that.
+            throw code == EWOULDBLOCK
+                ? ShelfError.locked(path: folder.path) : .cannotLock(path: folder.path, code: code)
         }
     }
 

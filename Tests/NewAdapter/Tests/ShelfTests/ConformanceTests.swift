@@ -5,5 +5,7 @@ import Testing
 private let subject = ConformanceSubject("Shelf", folder: { ShelfConfiguration(folder: $0) })
 
 @Test(arguments: ConformanceCase.all) func conforms(_ conformanceCase: ConformanceCase) throws {
-    try subject.check(conformanceCase)
+    // For what several processes do.
+    let program = try #require(ConformanceProgram.beside("shelf-conformance"))
+    try subject.startingProcesses(of: program).check(conformanceCase)
 }

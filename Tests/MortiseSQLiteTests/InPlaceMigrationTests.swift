@@ -50,6 +50,8 @@ import Testing
         #expect(!migration.isCopy && migration.keepsIdentifiers)
         try migration.commit()
         #expect(store.configuration.migrationUnderWay() == nil)
+        #expect(store.configuration.newestCopy() == folder.path("store.sqlite.before-migration-1"))
+        #expect((migration as? SQLiteMigration)?.copyLocation == store.configuration.newestCopy())
         let names = ["store.sqlite", "store.sqlite-lock", "store.sqlite.before-migration-1"]
         #expect(try files(folder) == names)
         let later = try SQLiteStore.open(folder.path(), narrow, version: second)

@@ -50,5 +50,19 @@ import Testing
         try later.insert("Item", ["name": .string("b"), "size": .integer(2)])
         #expect(try later.values("Item", "size") == [.null, .integer(2)])
     }
+
+    /// A program that does not know a property took its values away from one of the same version that does.
+    @Test func programsOfOneVersionOpenTheStoreInTurn() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), [item])
+        try store.insert("Item", ["name": .string("a"), "size": .integer(1)])
+        try store.close()
+        let narrow = try SQLiteStore.open(folder.path(), [entity("Item", [("name", .string)])])
+        #expect(narrow.schemaLoss?.properties == [.init(entity: "Item", name: "size", values: 1)])
+        try narrow.insert("Item", ["name": .string("b")])
+        try narrow.close()
+        let wide = try SQLiteStore.open(folder.path(), [item])
+        #expect(try wide.values("Item", "size") == [.integer(1), .null])
+    }
 }
 #endif

@@ -97,6 +97,9 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
         StoreCopies(of: path).remove(exceptNewest: most)
     }
 
+    /// The path of the copy with the greatest number.
+    public func newestCopy() -> String? { StoreCopies(of: path).newest }
+
     /// Removes the file of a sibling.
     public func discard(_ sibling: SQLiteConfiguration) { StoreCopies.remove(sibling.path) }
 }

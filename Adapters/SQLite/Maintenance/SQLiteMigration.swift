@@ -21,6 +21,7 @@ final class SQLiteMigration: StoreMigration {
     private var adapted: [(schema: StoredSchema, converted: [String: Set<String>])] = []
     private var losses: [SchemaLoss] = []
     private var copy: String?
+    private(set) var copyLocation: String?
     private var mostCopies: Int?
     private var isPrepared = false
 
@@ -164,7 +165,9 @@ final class SQLiteMigration: StoreMigration {
     func commit() throws {
         if let copying {
             defer { abandon() }
-            return try copying.commit()
+            try copying.commit()
+            copyLocation = copying.copyLocation
+            return
         }
         guard let work, isPrepared else { throw DataStoreError.unsupportedFeature }
         defer { abandon() }
@@ -172,6 +175,7 @@ final class SQLiteMigration: StoreMigration {
         // If that fails, it cannot be said that nothing has changed.
         copy = nil
         try work.connection.run("COMMIT")
+        copyLocation = kept
         if let mostCopies { StoreCopies(of: path).remove(exceptNewest: mostCopies) }
         if let last = losses.last, !losses.allSatisfy(\.isEmpty) {
             let loss = SchemaLoss(

@@ -45,6 +45,9 @@ struct StoreCopies {
         }.sorted { $0.number < $1.number }
     }
 
+    /// The newest copy; nil if there is none.
+    var newest: String? { copies.last?.path }
+
     /// Copies the store as a connection reads it.
     /// - Returns: the path of the copy, whose number is greater than those of all others.
     func keep(_ connection: SQLiteConnection) throws -> String {

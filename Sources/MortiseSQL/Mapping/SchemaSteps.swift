@@ -24,6 +24,7 @@ package struct SchemaSteps: Sendable {
     package private(set) var catalog: TableCatalog
     private let dialect: SQLDialect
     private let schema: StoredSchema
+    private let isSameVersion: Bool
     /// The numbers of entities that the new schema lacks.
     private var gone: Set<Int> = []
     private var families: [String: Set<Int>] = [:]
@@ -43,6 +44,7 @@ package struct SchemaSteps: Sendable {
         self.catalog = catalog
         self.dialect = dialect
         schema = new
+        isSameVersion = old.version == new.version
         let (oldLayouts, newLayouts) = (old.recordLayouts(), new.recordLayouts())
         let origins = new.entityOrigins(in: old)
         if Set(origins.values).count < origins.count {
@@ -73,9 +75,9 @@ package struct SchemaSteps: Sendable {
         try fill(new, origins, oldLayouts)
     }
 
-    /// The first property or entity of the new schema that a store which cannot be changed lacks, or has under another name; nil if it has
-    /// all of them.
+    /// Looks for what a store that cannot be changed lacks for the new schema.
     /// - Parameter known: names and numbers of what the store has.
+    /// - Returns: the first property or entity that it lacks, or has under another name; nil if it has all of them.
     package func missing(in known: TableCatalog) -> String? {
         let mapping = TableMapping(schema, catalog, dialect)
         let used = Set(mapping.entities.values.flatMap { $0.slots.map(\.number) })
@@ -221,7 +223,10 @@ package struct SchemaSteps: Sendable {
             let known = catalog.properties.first {
                 $0.entity == before.number && $0.name == slot.name && names[$0.number] == nil
             }
-            if let known { retire(known.number) }
+            guard let known else { continue }
+            // Programs of one version that know more and less of it open the store in turn.
+            if isSameVersion, slot.property.attribute != nil, known.form == TableCatalog.form(of: slot) { continue }
+            retire(known.number)
         }
     }
 

@@ -13,7 +13,7 @@ import Testing
 }
 
 @Suite struct FindingTests {
-    private static let stores = ["memory", "json", "log", "csv"]
+    private static let stores = StoreKinds.versioned + ["csv"] + StoreKinds.sqlite
 
     private func container(_ kind: String, _ folder: Folder) throws -> ModelContainer {
         guard kind == "csv" else {

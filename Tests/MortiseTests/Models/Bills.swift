@@ -48,7 +48,7 @@ import Testing
 }
 
 enum BillStores {
-    static let all = ["memory", "json", "log", "csv", "plain"]
+    static let all = StoreKinds.versioned + ["csv", "plain"] + StoreKinds.sqlite
 
     static func container(_ kind: String, _ folder: Folder) throws -> ModelContainer {
         if kind == "plain" { return try ModelContainer(for: Bill.self, configurations: PlainConfiguration()) }

@@ -58,12 +58,12 @@ private let seedOfRun = testSeed("the part of the conformance cases that is trie
 
     /// A large case is to show a limit, and not to take the time of an author.
     @Test(
-        .enabled(if: isFullSize, "it measures; MORTISE_TEST_SIZE=full"),
+        .enabled(if: isFullSize, "it measures; MORTISE_TEST_SIZE=full"), .serialized,
         arguments: ConformanceCase.all.filter(\.isLarge))
     func largeCasesTakeTwoSeconds(_ conformanceCase: ConformanceCase) throws {
         let took = try ContinuousClock().measure { try ConformanceSubject.reference.check(conformanceCase) }
-        // Three times as long in a debug build.
-        #expect(took < .seconds(6), "\(conformanceCase)")
+        // Two seconds by itself. Other tests run at the same time, and without optimization everything takes longer.
+        #expect(took < .seconds(_isDebugAssertConfiguration() ? 40 : 6), "\(conformanceCase)")
     }
 
     /// References that differ from others in little: at small size only the cases of that are run on them.

@@ -35,9 +35,12 @@ private enum PageHook {
     @TaskLocal static var action: (@Sendable () -> Void)?
 }
 
+/// Whether each query of a kind of store reads files or goes to a database.
+private func isSlow(_ kind: String) -> Bool { kind == "csv" || StoreKinds.sqlite.contains(kind) }
+
 /// Pages by cursors that a context gives.
 @Suite struct CursorPagesTests {
-    static let stores = ["memory", "json", "log", "csv", "plain"]
+    static let stores = StoreKinds.versioned + ["csv", "plain"] + StoreKinds.sqlite
     private let folder: Folder
 
     init() throws { folder = try Folder() }
@@ -148,9 +151,9 @@ private enum PageHook {
         let seed = testSeed()
         var random = SeededGenerator(seed: seed)
         let container = try container(kind)
-        try fill(container, kind == "csv" ? 80 : 250, &random)
+        try fill(container, isSlow(kind) ? 80 : 250, &random)
         let context = ModelContext(container)
-        for round in 0..<(kind == "csv" ? 10 : 40) {
+        for round in 0..<(isSlow(kind) ? 10 : 40) {
             let descriptor = FetchDescriptor<Row>(predicate: predicate(&random), sortBy: keys(&random))
             let all = try context.fetch(descriptor).map(\.persistentModelID)
             let size = Int.random(in: 1...90, using: &random)
@@ -408,7 +411,7 @@ private enum PageHook {
         let standard = string.replacing("-", with: "+").replacing("_", with: "/")
         let padding = String(repeating: "=", count: (4 - string.utf8.count % 4) % 4)
         let inner = try #require(Data(base64Encoded: standard + padding))
-        for _ in 0..<(kind == "csv" ? 60 : 300) {
+        for _ in 0..<(isSlow(kind) ? 60 : 300) {
             var bytes = [UInt8](inner)
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 let place = Int.random(in: 0..<bytes.count, using: &random)

@@ -127,8 +127,8 @@ public final class ChangeFeed: Sendable {
         }
     }
 
-    /// Has a history in memory take in everything that is posted from now on, before the post returns. It stays as long as the feed
-    /// does. Nobody follows the feed by that: see `isRecorded`.
+    /// Has a history in memory take in everything that is posted from now on, before the post returns. It stays until
+    /// `stopRecording(into:)`. Nobody follows the feed by that: see `isRecorded`.
     public func record(into history: HistoryRecorder) {
         state.withLock { state in
             state.histories.append(history)

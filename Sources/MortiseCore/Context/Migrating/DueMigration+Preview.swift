@@ -9,7 +9,8 @@ extension DueMigration {
         let migration = try configuration.previewMigration(request(versions, target))
         defer { migration.abandon() }
         let stored = migration.storedSchema
-        let options = plan.migrationOptions
+        var options = plan.migrationOptions
+        if versions.isSilent, target.version <= stored.version { options.loss = .refused }
         let path = try path(
             from: stored, to: target, versions, adopting: options.adopting, without: others, store: configuration.name)
         let records = try count(migration, without: others, store: configuration.name)

@@ -100,7 +100,9 @@ struct DueMigration {
         self.plan = try PlannedVersions(plan) { others[$0] == nil }
         var options = plan.migrationOptions
         // Who has no plan says by a new version that what was dropped is not needed.
-        if plan is WithoutStages.Type, target.version <= stored.version { options.loss = .refused }
+        if plan is WithoutStages.Type || self.plan.isSilent, target.version <= stored.version {
+            options.loss = .refused
+        }
         self.options = options
         guard let path = try path(from: stored) else { return nil }
         guard configuration.allowsMigration else {

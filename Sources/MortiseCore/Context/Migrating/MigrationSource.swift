@@ -67,13 +67,17 @@ public final class MigrationTarget {
     private let described: Schema
     private let schema: StoredSchema
     private let author: EditingState
-    /// For models: what is changed in it is saved by `flush()`, and when the closure returns.
+    /// For models: what is changed in it is saved by `flush()`, when the closure returns, and every thousand calls of
+    /// `model(_:for:)` and `insert(_:)`. Rolling it back takes back what came after the last of these saves.
     public let context: ModelContext
     private let migration: any StoreMigration
     private var isClosed = false
-    /// How many models were given out or inserted since the last save.
+    /// How many models were given out or inserted since the last save, and how many there are at the next.
     private var touched = 0
+    private var next = mostTouched
     private static let mostTouched = 1_000
+    /// What a save in between has met that no later one would tell.
+    private var failure: (any Error)?
 
     /// By name of an entity of the source, its name here, where that is another.
     private let names: [String: String]
@@ -95,10 +99,11 @@ public final class MigrationTarget {
 
     /// What a record of the source became; nil if it is gone. Here and below, an identifier of the source leads to the record also if
     /// its entity has another name now. What was changed in models before is saved every thousand calls, so that any number of
-    /// records takes the memory of a few; where it cannot be saved yet, later.
-    /// - Throws: `ModelContextError` for a class of another version; what a fetch throws.
+    /// records takes the memory of a few, as long as parts of it can be saved by themselves.
+    /// - Throws: `ModelContextError` for a class of another version; what a fetch throws, and what reading or saving before has met.
     public func model<T: PersistentModel>(_ type: T.Type, for identifier: PersistentIdentifier) throws -> T? {
         saveWhatIsDone()
+        if let failure { throw failure }
         // Not a fetch, which would look at all that is unsaved.
         _ = try context.state.tables(under: type)
         if let found = try context.state.find(identifier) as? T { return found }
@@ -121,10 +126,30 @@ public final class MigrationTarget {
     /// Saves now and then what has been changed, but not what is about to be.
     private func saveWhatIsDone() {
         touched += 1
-        if isClosed || touched <= Self.mostTouched { return }
+        if isClosed || touched <= next || failure != nil { return }
         touched = 1
-        // What is refused may only be unfinished: the last save tells.
-        if context.hasChanges { try? context.save() }
+        guard context.hasChanges else { return }
+        // A record with the same unique values may be about to be changed or deleted: nothing is merged before the last save.
+        let policy = context.uniqueConflictPolicy
+        context.uniqueConflictPolicy = .fail
+        defer { context.uniqueConflictPolicy = policy }
+        do {
+            try context.save()
+            next = Self.mostTouched
+        } catch is ModelValidationError {
+            waitForMore()
+        } catch ModelContextError.notUnique {
+            waitForMore()
+        } catch {
+            // A deletion that a rule refuses now may be allowed when what it holds on to is gone.
+            let refused = context.state.tracker?.refusals.first?.error
+            if let refused, "\(refused)" == "\(error)" { waitForMore() } else { failure = error }
+        }
+    }
+
+    /// What is refused may only be unfinished: the last save tells. Trying again and again would go through all of it each time.
+    private func waitForMore() {
+        next = max(Self.mostTouched, context.state.tracker?.count ?? 0)
     }
 
     /// Inserts a record at once. Properties that are not named take their default, nil or no members. The other side of a one-to-one
@@ -170,7 +195,8 @@ public final class MigrationTarget {
     /// - Throws: what `ModelContext.save()` throws.
     public func flush() throws {
         try checkOpen()
-        if context.hasChanges { try context.save() }
+        if let failure { throw failure }
+        if context.hasChanges { try context.save() } else { try context.state.throwLatched() }
     }
 
     /// From now on nothing can be changed by it.

@@ -254,7 +254,10 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                 // If that fails, the sibling may be all that there is: the next migration removes it once it sees the store.
                 try configuration.replace(with: sibling, keepingCopy: keepsCopy)
                 if keepsCopy { copyLocation = configuration.newestCopy() }
-                if let most { configuration.removeCopies(exceptNewest: most) }
+                if let most {
+                    configuration.removeCopies(exceptNewest: most)
+                    if most <= 0 { copyLocation = nil }
+                }
                 if !loss.isEmpty {
                     StoreEvents.emit(.schemaLoss(store: configuration.name, loss: loss, copy: copyLocation))
                 }

@@ -138,7 +138,7 @@ extension ModelLayout {
     /// The names of the properties at the key paths; a path that leads to no property of the model appears as its own
     /// text.
     func names(of paths: [AnyKeyPath]) -> [String] {
-        paths.map { path in slot(for: path).map { record.slots[$0].name } ?? KeyPathText.named(path) }
+        paths.map { path in slot(for: path).map { record.slots[$0].name } ?? "\(path)" }
     }
 
     fileprivate func keyPaths<T>(named names: [String], in decoder: any Decoder) throws -> [PartialKeyPath<T>] {

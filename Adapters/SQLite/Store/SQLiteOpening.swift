@@ -109,6 +109,7 @@ struct SQLiteOpening {
                 .misfit("The store lacks \(name), or has it otherwise, and is open for reading only"))
         }
         let loss = try change.checkedLoss(connection)
+        try change.checkNothingIsDue(connection)
         return loss.isEmpty ? nil : loss
     }
 

@@ -200,11 +200,12 @@ final class SQLiteMigration: StoreMigration {
 
     func abandon() {
         guard work != nil || copying != nil else { return }
+        // Once the lock is released, the notice may be that of another process.
+        advice.remove()
         copying?.abandon()
         copying = nil
         if let copy { StoreCopies.remove(copy) }
         copy = nil
-        advice.remove()
         work?.end()
         work = nil
     }

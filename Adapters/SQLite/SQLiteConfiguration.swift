@@ -39,8 +39,12 @@ public struct SQLiteConfiguration: DataStoreConfiguration, Sendable {
     public var dropping: [String]
     /// Whether the store is opened so that nobody else can open it for writing.
     var isExclusive = false
+    /// The lock that the opening gets from the caller, and releases when the store is closed; nil where it takes one itself.
+    var heldLock: OpeningLock?
     /// How many bytes a page of a new file has; nil takes SQLite's.
     var pageSize: Int64?
+    /// Who may read and write a new file; nil leaves that to the process.
+    var permissions: mode_t?
     /// How often the store looks for saves of other processes, while somebody follows them.
     package var pollInterval: Duration = .milliseconds(200)
 

@@ -88,5 +88,62 @@ import Testing
             DataStoreSaveChangesRequest(deleted: [later.snapshot("Base", [:], of: kept)], editingState: EditingState()))
         #expect(try later.values("Base", "next").isEmpty)
     }
+
+    /// The store was opened, and references led to records that were not there.
+    @Test func aReaderIsRefusedWhereRecordsWouldHaveToChange() throws {
+        let space = try TestSpace()
+        let base = StoredEntity(name: "Base", properties: [])
+        let gone = StoredEntity(name: "Gone", superentity: "Base", properties: [])
+        func owner(_ value: StoredValue?) -> StoredEntity {
+            StoredEntity(
+                name: "Owner",
+                properties: [
+                    Self.relationship("one", "Base", isToMany: false),
+                    StoredProperty(
+                        name: "size", isOptional: value == nil,
+                        content: .attribute(StoredAttribute(kind: .int64, defaultValue: value))),
+                ])
+        }
+        let store = try space.open([base, gone, owner(nil)])
+        let lost = try store.insert("Gone", [:])[0]
+        let record = try store.insert("Owner", ["one": .identifier(lost), "size": .integer(1)])[0]
+        func fault(_ entities: [StoredEntity]) throws -> PostgreSQLError.Fault? {
+            do {
+                try space.open(entities, version: second, "&allowsSave=false").close()
+                return nil
+            } catch let error as PostgreSQLError {
+                return error.fault
+            }
+        }
+        guard case .misfit(let text)? = try fault([base, owner(nil)]), text.contains("would lose one") else {
+            Issue.record("The reference was not refused")
+            return
+        }
+        #expect(try fault([base, gone, owner(.integer(3))]) == nil)
+        try store.update(record, ["size": .null], version: 1)
+        try store.close()
+        guard case .misfit(let text)? = try fault([base, gone, owner(.integer(3))]), text.contains("default of size")
+        else {
+            Issue.record("The value that is missing was not refused")
+            return
+        }
+    }
+
+    /// The column of the target's entity was there already, and stayed empty for what was saved while there was but one.
+    @Test func referencesAreFoundAfterAHierarchyHasBecomeSmallerAndLarger() throws {
+        let space = try TestSpace()
+        let base = StoredEntity(name: "Base", properties: [])
+        let owner = StoredEntity(name: "Owner", properties: [Self.relationship("one", "Base", isToMany: false)])
+        func sub(_ name: String) -> StoredEntity { StoredEntity(name: name, superentity: "Base", properties: []) }
+        try space.open([base, sub("Sub"), owner]).close()
+        let store = try space.open([base, owner], version: second)
+        let target = try store.insert("Base", [:])[0]
+        try store.insert("Owner", ["one": .identifier(target)], [:])
+        try store.close()
+        let later = try space.open([base, sub("Other"), owner], version: Schema.Version(3, 0, 0))
+        let condition = QueryExpression.compare(
+            .equal, later.property("Owner", "one"), .constant(.identifier(target)))
+        #expect(try later.values("Owner", "one", where: condition) == [.identifier(target)])
+    }
 }
 #endif

@@ -69,4 +69,54 @@ import Testing
         #expect(after[gone]?.number == before[kept]?.number)
         #expect(after[gone]?.table == kept)
     }
+
+    private func owner(_ destination: String) -> StoredEntity {
+        StoredEntity(
+            name: "Owner",
+            properties: [
+                StoredProperty(
+                    name: "d", isOptional: true,
+                    content: .relationship(StoredRelationship(destination: destination, isToMany: false)))
+            ])
+    }
+
+    /// Owners referred to records of the entity that has the name now, by the numbers of those that went.
+    @Test func aRelationshipToAnEntityThatGoesDoesNotFitTheOneThatTakesItsName() throws {
+        let schemas = [
+            schema(1, [entity("D", ["code"]), entity("E", ["code"]), owner("D")]),
+            schema(2, [entity("D", ["code"], was: "E"), owner("D")]),
+        ]
+        let error = #expect(throws: SchemaMisfit.self) { try catalogs(schemas) }
+        #expect(error?.text.contains("Owner.d was to-one D (1)") == true)
+        // One that follows its entity fits.
+        let renamed = [
+            schemas[0], schema(2, [entity("F", ["code"], was: "D"), entity("D", ["code"], was: "E"), owner("F")]),
+        ]
+        #expect(throws: Never.self) { try catalogs(renamed) }
+    }
+
+    /// They counted as records without a value, and the schema was refused.
+    @Test func recordsOfAnEntityThatGoesNeedNoValues() throws {
+        func schema(_ version: Int, isOptional: Bool, _ more: [StoredEntity]) -> StoredSchema {
+            let properties = [
+                StoredProperty(
+                    name: "size", isOptional: isOptional, content: .attribute(StoredAttribute(kind: .int64))),
+                StoredProperty(
+                    name: "one", isOptional: isOptional,
+                    content: .relationship(StoredRelationship(destination: "Item", isToMany: false))),
+            ]
+            return self.schema(
+                version,
+                [StoredEntity(name: "Base", properties: properties), entity("Item", ["code"])] + more)
+        }
+        let gone = StoredEntity(name: "Gone", superentity: "Base", properties: [])
+        let before = schema(1, isOptional: true, [gone])
+        let after = schema(2, isOptional: false, [])
+        let catalog = try SchemaSteps(from: self.schema(0, []), to: before, TableCatalog()).catalog
+        let number = try #require(TableMapping(before, catalog).entities["Base"]?.number)
+        let required = try SchemaSteps(from: before, to: after, catalog).steps.compactMap { step -> [Int]? in
+            if case .require(_, let entities, _, _) = step { entities } else { nil }
+        }
+        #expect(required == [[number], [number]])
+    }
 }

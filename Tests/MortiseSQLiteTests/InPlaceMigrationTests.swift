@@ -101,6 +101,44 @@ import Testing
         #expect(try later.values("Sub", "size") == [.integer(1)])
     }
 
+    /// The lock was released and taken again, and somebody else could get it between.
+    @Test func theCopyTakesOverTheLock() throws {
+        let folder = try TemporaryFolder()
+        let store = try filled(folder)
+        let migration = try begin(store, schema(narrow))
+        // Whoever takes the lock by its name gets another one, which is in use.
+        unlink(folder.path() + OpeningLock.suffix)
+        let other = try OpeningLock(folder.path(), isExclusive: true)
+        _ = try migration.frozen(under: schema(wide))
+        #expect(migration.isCopy && store.configuration.migrationUnderWay()?.to == second)
+        migration.abandon()
+        #expect(store.configuration.migrationUnderWay() == nil)
+        other.release()
+        #expect(try SQLiteStore.open(folder.path(), wide).values("Item", "name") == [.string("a"), .string("b")])
+    }
+
+    @Test func aMigrationIsAloneUntilItsCopyEnds() throws {
+        let folder = try TemporaryFolder()
+        let store = try filled(folder)
+        let migration = try begin(store, schema(narrow))
+        _ = try migration.frozen(under: schema(wide))
+        #expect(throws: SQLiteError(folder.path(), .inUse)) { try SQLiteStore.open(folder.path(), wide) }
+        migration.abandon()
+        #expect(throws: Never.self) { try SQLiteStore.open(folder.path(), wide).close() }
+    }
+
+    /// The copy was removed, and named.
+    @Test func aCopyThatDoesNotStayIsNotNamed() throws {
+        let folder = try TemporaryFolder()
+        let store = try filled(folder)
+        let migration = try begin(store, schema(narrow))
+        try migration.adapt(to: schema(narrow).stored)
+        try migration.prepare(keepingCopy: true, atMost: 0)
+        try migration.commit()
+        #expect(migration.copyLocation == nil)
+        #expect(try files(folder) == ["store.sqlite", "store.sqlite-lock"])
+    }
+
     /// What a process had left that died during a migration stayed for good.
     @Test func whatADeadMigrationHasLeftIsRemovedAtTheNextOpening() throws {
         let folder = try TemporaryFolder()

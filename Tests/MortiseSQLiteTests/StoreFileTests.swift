@@ -102,5 +102,64 @@ import Testing
         #expect(error?.errorClass == .conflict && error?.description.contains("table Box") == true)
         try SQLiteStore.open(folder.path(), entities).close()
     }
+
+    private func permissions(_ path: String) -> mode_t {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+    }
+
+    /// Everybody could read copies of a store that only its owner may read.
+    @Test func copiesHaveThePermissionsOfTheStore() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        try store.insert("Item", ["name": .string("a")])
+        try store.close()
+        for mode: mode_t in [0o600, 0o660, 0o666] {
+            chmod(folder.path(), mode)
+            let backup = folder.path("backup-\(mode)")
+            _ = try store.configuration.backUpStore(to: backup)
+            #expect(permissions(backup) == mode)
+            let copy = try StoreCopies.keep(of: store.configuration, asWrittenAt: folder.path())
+            #expect(permissions(copy) == mode)
+            var sibling = try store.configuration.sibling()
+            sibling.schema = store.schema
+            try SQLiteStore(sibling, migrationPlan: nil).close()
+            #expect(permissions(sibling.path) == mode)
+            store.configuration.discard(sibling)
+        }
+        chmod(folder.path("backup-\(mode_t(0o600))"), 0o666)
+        chmod(folder.path(), 0o600)
+        try Data("damaged, and no database of SQLite".utf8).write(to: URL(fileURLWithPath: folder.path()))
+        chmod(folder.path(), 0o600)
+        _ = try store.configuration.restoreStore(from: folder.path("backup-\(mode_t(0o600))"), replacing: true) {}
+        #expect(permissions(folder.path()) == 0o600)
+        #expect(try SQLiteStore.open(folder.path(), entities).values("Item", "name") == [.string("a")])
+    }
+
+    /// An opening failed while another process held the lock for a moment, to remove what a dead one had left.
+    @Test func anOpeningWaitsForALockThatIsHeldForAMoment() throws {
+        let folder = try TemporaryFolder()
+        try SQLiteStore.open(folder.path(), entities).close()
+        let lock = try OpeningLock(folder.path(), isExclusive: true)
+        Thread.detachNewThread {
+            usleep(50_000)
+            lock.release()
+        }
+        #expect(throws: Never.self) { try SQLiteStore.open(folder.path(), entities).close() }
+        let other = try OpeningLock(folder.path(), isExclusive: true)
+        #expect(throws: SQLiteError(folder.path(), .inUse)) { try SQLiteStore.open(folder.path(), entities) }
+        other.release()
+    }
+
+    /// The next number was one more than the greatest there is.
+    @Test func aCopyWithTheGreatestNumberIsNoCopyOfTheLibrary() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        try store.close()
+        try Data().write(to: folder.url.appending(path: "store.sqlite.before-migration-\(Int.max)"))
+        let copy = try StoreCopies.keep(of: store.configuration, asWrittenAt: folder.path())
+        #expect(copy == folder.path("store.sqlite.before-migration-1"))
+        #expect(StoreCopies(of: folder.path()).newest == copy)
+    }
 }
 #endif

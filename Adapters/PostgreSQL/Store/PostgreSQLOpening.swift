@@ -69,6 +69,13 @@ struct PostgreSQLOpening {
                 .misfit("The store lacks \(name), or has it otherwise, and is open for reading only"))
         }
         let loss = try Self.loss(connection, metadata, schema, steps, configuration)
+        for step in steps.steps {
+            guard let statement = step.counting(.postgreSQL) else { continue }
+            let count = try connection.run([.init(statement)]).last?.rows.first?.integer(0) ?? 0
+            if let misfit = step.misfitOfReader(count) {
+                throw PostgreSQLError(configuration.location, .misfit(misfit.text))
+            }
+        }
         return loss.isEmpty ? nil : loss
     }
 

@@ -29,19 +29,20 @@ struct TableMaking {
         _ name: String, _ entities: [TableMapping.Entity], _ known: Set<String>, _ references: inout [String]
     ) throws {
         let table = SQLName.quoted(name)
-        var added: [(column: TypedColumn, destination: String?)] = []
+        var added: [TypedColumn] = []
+        var entityColumns: [(reference: String, column: String, target: String)] = []
         for entity in entities {
             for slot in entity.slots where slot.slot.declaringEntity == entity.name {
-                for (place, column) in TypedColumn.columns(of: slot.place).enumerated()
-                where !known.contains(column.name) {
-                    guard case .reference = slot.place else {
-                        added.append((column, nil))
-                        continue
-                    }
-                    added.append((column, slot.destination))
-                    guard place == 0, let target = mapping.entities[slot.destination]?.table else { continue }
+                let columns = TypedColumn.columns(of: slot.place)
+                added += columns.filter { !known.contains($0.name) }
+                guard case .reference(let reference, let entityColumn) = slot.place,
+                    let target = mapping.entities[slot.destination]?.table
+                else { continue }
+                if known.contains(reference) {
+                    if let entityColumn { entityColumns.append((reference, entityColumn, target)) }
+                } else {
                     references.append(
-                        "ALTER TABLE \(table) ADD FOREIGN KEY (\(SQLName.quoted(column.name))) "
+                        "ALTER TABLE \(table) ADD FOREIGN KEY (\(SQLName.quoted(reference))) "
                             + "REFERENCES \(SQLName.quoted(target)) (\"id\") DEFERRABLE INITIALLY DEFERRED")
                 }
             }
@@ -50,21 +51,21 @@ struct TableMaking {
         if count > Self.mostColumns {
             throw PostgreSQLError(connection.location, .tooManyColumns(table: name, count: count))
         }
-        let words = added.map { "\(SQLName.quoted($0.column.name)) \($0.column.definition)" }
+        let words = added.map { "\(SQLName.quoted($0.name)) \($0.definition)" }
         if known.isEmpty {
             let own = ["\"id\" int8 PRIMARY KEY", "\"ent\" int2 NOT NULL", "\"rv\" int8 NOT NULL"]
             try connection.run("CREATE TABLE \(table) (\((own + words).joined(separator: ", ")))")
             return
         }
-        if added.isEmpty { return }
-        try connection.run("ALTER TABLE \(table) " + words.map { "ADD COLUMN \($0)" }.joined(separator: ", "))
-        for (column, destination) in added where column.name.hasSuffix("__ent") && destination != nil {
-            // The targets were of one entity, and may be of several now.
-            guard let destination, let target = mapping.entities[destination]?.table else { continue }
-            let reference = SQLName.quoted(String(column.name.dropLast("__ent".count)))
+        if !added.isEmpty {
+            try connection.run("ALTER TABLE \(table) " + words.map { "ADD COLUMN \($0)" }.joined(separator: ", "))
+        }
+        // The targets were of one entity, and may be of several now. A column that is there already may come from a schema before, and
+        // has nothing for what was saved since.
+        for (reference, column, target) in entityColumns {
             try connection.run(
-                "UPDATE \(table) AS r SET \(SQLName.quoted(column.name)) = t.\"ent\" "
-                    + "FROM \(SQLName.quoted(target)) t WHERE t.\"id\" = r.\(reference)")
+                "UPDATE \(table) AS r SET \(SQLName.quoted(column)) = t.\"ent\" FROM \(SQLName.quoted(target)) t "
+                    + "WHERE t.\"id\" = r.\(SQLName.quoted(reference)) AND r.\(SQLName.quoted(column)) IS NULL")
         }
     }
 

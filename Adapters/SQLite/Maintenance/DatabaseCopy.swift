@@ -38,9 +38,34 @@ enum DatabaseCopy {
         }
     }
 
+    /// Who may read and write a file, for one that is to have the same records; nil if there is no such file.
+    static func permissions(of path: String) -> mode_t? {
+        var status = stat()
+        // The owner can change a copy, even of a file that is for reading only.
+        return stat(path, &status) == 0 ? status.st_mode & 0o666 | 0o600 : nil
+    }
+
+    /// Makes a new file for a database, which nobody else may open who may not open the original, at no time.
+    static func create(_ path: String, permissions: mode_t?) throws -> SQLiteConnection {
+        guard let permissions else { return try SQLiteConnection(path, .create, busyTimeout: .zero) }
+        let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
+        // SQLite says better why there can be no file.
+        if file < 0 { return try SQLiteConnection(path, .create, busyTimeout: .zero) }
+        // Without what the process takes away from new files.
+        fchmod(file, permissions)
+        close(file)
+        do {
+            return try SQLiteConnection(path, .readWrite, busyTimeout: .zero)
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
     /// Copies a database into a new file, which is durable then. Its name is for as long as it takes to give it another.
-    static func make(_ source: SQLiteConnection, at path: String) throws {
-        let target = try SQLiteConnection(path, .create, busyTimeout: .zero)
+    /// It gets the permissions of the original, which is the source's file where none is given.
+    static func make(_ source: SQLiteConnection, at path: String, inPlaceOf original: String? = nil) throws {
+        let target = try create(path, permissions: permissions(of: original ?? source.path))
         do {
             try target.run("PRAGMA synchronous = FULL")
             try copy(source, into: target) {}

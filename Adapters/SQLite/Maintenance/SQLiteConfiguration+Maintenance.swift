@@ -194,15 +194,23 @@ extension SQLiteConfiguration: MaintainableConfiguration {
     private func replaceFile(with source: SQLiteConnection, whenReady ready: () throws -> Void) throws {
         let new = StoreCopies.temporary(for: path)
         defer { StoreCopies.remove(new) }
-        try DatabaseCopy.make(source, at: new)
+        try DatabaseCopy.make(source, at: new, inPlaceOf: path)
         try ready()
         // With the log of the old file beside it, the new one would be damaged.
         let old = StoreCopies.temporary(for: path)
         var moved: [String] = []
+        func moveBack() { for suffix in moved { rename(old + suffix, path + suffix) } }
         for suffix in ["-wal", "-shm"] where rename(path + suffix, old + suffix) == 0 { moved.append(suffix) }
+        do {
+            // Also after a power cut the log is gone before the new file is there.
+            try DatabaseCopy.syncFolder(of: path)
+        } catch {
+            moveBack()
+            throw error
+        }
         guard rename(new, path) == 0 else {
             let code = errno
-            for suffix in moved { rename(old + suffix, path + suffix) }
+            moveBack()
             throw SQLiteError(
                 path, .engine(code: .ofSystem(code), message: "the file cannot be replaced: \(systemText(code))"))
         }

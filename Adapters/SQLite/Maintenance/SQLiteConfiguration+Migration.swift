@@ -46,6 +46,7 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
         defer { connection.close() }
         // A file with a write-ahead log keeps the size of its pages, and takes only a content of the same.
         sibling.pageSize = try DatabaseCopy.pageSize(connection)
+        sibling.permissions = DatabaseCopy.permissions(of: path)
         return sibling
     }
 

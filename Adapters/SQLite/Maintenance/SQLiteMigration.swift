@@ -31,9 +31,14 @@ final class SQLiteMigration: StoreMigration {
         let connection: SQLiteConnection
         var metadata: StoreMetadata
 
-        func end() {
+        /// Leaves the file as it was, whose lock stays.
+        func rollBack() {
             if let handle = connection.handle, sqlite3_get_autocommit(handle) == 0 { try? connection.run("ROLLBACK") }
             connection.close()
+        }
+
+        func end() {
+            rollBack()
             lock.release()
         }
     }
@@ -133,12 +138,20 @@ final class SQLiteMigration: StoreMigration {
     private func copied() throws -> any StoreMigration {
         if let copying { return copying }
         guard let work, !isPrepared else { throw DataStoreError.unsupportedFeature }
-        work.end()
+        work.rollBack()
         self.work = nil
-        advice.remove()
-        let migration = try configuration.copyingMigration(request)
+        // Others must not get the lock before the records are copied, and wait by the notice.
+        var holding = configuration
+        holding.heldLock = work.lock
+        let migration: any StoreMigration
+        do {
+            migration = try holding.copyingMigration(request)
+        } catch {
+            advice.remove()
+            work.lock.release()
+            throw error
+        }
         copying = migration
-        announce()
         guard migration.storedSchema == storedSchema else {
             throw MigrationError.changedMeanwhile(store: configuration.name)
         }
@@ -175,23 +188,24 @@ final class SQLiteMigration: StoreMigration {
         // If that fails, it cannot be said that nothing has changed.
         copy = nil
         try work.connection.run("COMMIT")
-        copyLocation = kept
         if let mostCopies { StoreCopies(of: path).remove(exceptNewest: mostCopies) }
+        copyLocation = kept.flatMap { SQLiteOpening.exists($0) ? $0 : nil }
         if let last = losses.last, !losses.allSatisfy(\.isEmpty) {
             let loss = SchemaLoss(
                 stored: storedSchema.version, opened: last.opened, entities: losses.flatMap(\.entities),
                 properties: losses.flatMap(\.properties))
-            StoreEvents.emit(.schemaLoss(store: configuration.name, loss: loss, copy: kept))
+            StoreEvents.emit(.schemaLoss(store: configuration.name, loss: loss, copy: copyLocation))
         }
     }
 
     func abandon() {
         guard work != nil || copying != nil else { return }
+        // Once the lock is released, the notice may be that of another process.
+        advice.remove()
         copying?.abandon()
         copying = nil
         if let copy { StoreCopies.remove(copy) }
         copy = nil
-        advice.remove()
         work?.end()
         work = nil
     }

@@ -5,7 +5,16 @@ import MortiseSQL
 
 /// The files that changes of a store leave beside it: copies of it as it was, and what an interrupted change has not removed.
 struct StoreCopies {
-    private static let mark = ".before-migration-"
+    /// What a copy is of, by what follows the name of the store.
+    enum Kind: String, CaseIterable {
+        /// Of the store before it came to another version.
+        case migration = ".before-migration-"
+        /// Of the store before a program of the same version opened it that knows less.
+        case opening = ".before-opening-"
+    }
+
+    /// Greater numbers are not of this library, and leave no room for a next one.
+    private static let greatestNumber = 1 << 31
     private static let migrating = ".migrating"
     private static let new = ".new"
     private static let companions = ["-wal", "-shm", "-journal", OpeningLock.suffix]
@@ -37,24 +46,26 @@ struct StoreCopies {
         (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
     }
 
-    private var copies: [(number: Int, path: String)] {
-        names.compactMap { found in
-            guard found.hasPrefix(name + Self.mark), let number = Int(found.dropFirst(name.count + Self.mark.count))
+    private func copies(_ kind: Kind) -> [(number: Int, path: String)] {
+        let start = name + kind.rawValue
+        return names.compactMap { found in
+            guard found.hasPrefix(start), let number = Int(found.dropFirst(start.count)),
+                (0...Self.greatestNumber).contains(number)
             else { return nil }
             return (number, folder.appending(path: found).path(percentEncoded: false))
         }.sorted { $0.number < $1.number }
     }
 
-    /// The newest copy; nil if there is none.
-    var newest: String? { copies.last?.path }
+    /// The newest copy that a migration has made; nil if there is none.
+    var newest: String? { copies(.migration).last?.path }
 
     /// Copies the store as a connection reads it.
-    /// - Returns: the path of the copy, whose number is greater than those of all others.
-    func keep(_ connection: SQLiteConnection) throws -> String {
-        var number = copies.last?.number ?? 0
+    /// - Returns: the path of the copy, whose number is greater than those of all others of the kind.
+    func keep(_ connection: SQLiteConnection, as kind: Kind = .migration) throws -> String {
+        var number = copies(kind).last?.number ?? 0
         while true {
             number += 1
-            let copy = path + Self.mark + "\(number)"
+            let copy = path + kind.rawValue + "\(number)"
             do {
                 try DatabaseCopy.write(connection, to: copy)
                 return copy
@@ -65,15 +76,17 @@ struct StoreCopies {
     }
 
     /// Copies the store as it is for everybody while another connection changes it.
-    static func keep(of configuration: SQLiteConfiguration, asWrittenAt path: String) throws -> String {
+    static func keep(
+        of configuration: SQLiteConfiguration, asWrittenAt path: String, as kind: Kind = .migration
+    ) throws -> String {
         let connection = try SQLiteConnection(path, .readOnly, busyTimeout: configuration.busyTimeout)
         defer { connection.close() }
-        return try StoreCopies(of: path).keep(connection)
+        return try StoreCopies(of: path).keep(connection, as: kind)
     }
 
     /// Removes copies, but the newest ones.
-    func remove(exceptNewest most: Int) {
-        for copy in copies.dropLast(max(most, 0)) { Self.remove(copy.path) }
+    func remove(_ kind: Kind = .migration, exceptNewest most: Int) {
+        for copy in copies(kind).dropLast(max(most, 0)) { Self.remove(copy.path) }
     }
 
     // MARK: What is left
@@ -92,7 +105,9 @@ struct StoreCopies {
     /// Whether a name has, after that of the store or of one of its copies, a unique part and the ending of temporary files.
     private func isTemporary(_ rest: Substring) -> Bool {
         var rest = rest
-        if rest.hasPrefix(Self.mark) { rest = rest.dropFirst(Self.mark.count).drop(while: \.isNumber) }
+        if let kind = Kind.allCases.first(where: { rest.hasPrefix($0.rawValue) }) {
+            rest = rest.dropFirst(kind.rawValue.count).drop(while: \.isNumber)
+        }
         for suffix in Self.companions where rest.hasSuffix(suffix) { rest = rest.dropLast(suffix.count) }
         guard rest.first == ".", rest.hasSuffix(Self.new) else { return false }
         return UUID(uuidString: String(rest.dropFirst().dropLast(Self.new.count))) != nil

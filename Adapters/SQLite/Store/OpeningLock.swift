@@ -9,6 +9,9 @@ final class OpeningLock: Sendable {
     /// What the lock's file has after the name of the store's.
     static let suffix = "-lock"
 
+    /// How long a shared opening waits for somebody who holds the lock alone for a moment, to remove what a dead process has left.
+    private static let patience = Duration.milliseconds(500)
+
     private let file: Mutex<Int32>
 
     init(_ path: String, isExclusive: Bool) throws {
@@ -27,7 +30,7 @@ final class OpeningLock: Sendable {
             throw SQLiteError(
                 path, .engine(code: code, message: "the lock cannot be opened: \(String(cString: strerror(errno)))"))
         }
-        guard flock(descriptor, (isExclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 else {
+        guard isExclusive ? flock(descriptor, LOCK_EX | LOCK_NB) == 0 : Self.share(descriptor) else {
             close(descriptor)
             throw SQLiteError(path, .inUse)
         }
@@ -52,11 +55,25 @@ final class OpeningLock: Sendable {
     /// Holds the lock together with others from here on.
     private func share(_ path: String) throws {
         try file.withLock { descriptor in
-            if flock(descriptor, LOCK_SH | LOCK_NB) != 0 { throw SQLiteError(path, .inUse) }
+            // The system gives the lock up before it takes the other.
+            if !Self.share(descriptor) { throw SQLiteError(path, .inUse) }
         }
     }
 
+    /// - Returns: whether the lock is held, together with others.
+    private static func share(_ descriptor: Int32) -> Bool {
+        let end = ContinuousClock.now + patience
+        while flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else { return false }
+            usleep(5_000)
+        }
+        return true
+    }
+
     deinit { release() }
+
+    /// False once the lock was released.
+    var isHeld: Bool { file.withLock { $0 >= 0 } }
 
     func release() {
         file.withLock { descriptor in
@@ -64,5 +81,11 @@ final class OpeningLock: Sendable {
             descriptor = -1
         }
     }
+}
+
+/// By identity, as a part of a configuration.
+extension OpeningLock: Hashable {
+    static func == (a: OpeningLock, b: OpeningLock) -> Bool { a === b }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 #endif

@@ -22,10 +22,9 @@ struct SQLiteOpening {
         let path = OpenPlace.absolute(configuration.path)
         if !Self.exists(path) {
             guard configuration.allowsSave else { throw SQLiteError(path, .missing) }
-            try Self.create(path, pageSize: configuration.pageSize)
+            try Self.create(path, configuration)
         }
-        lock =
-            try configuration.allowsSave ? OpeningLock.ofOpening(path, isExclusive: configuration.isExclusive) : nil
+        lock = try configuration.allowsSave ? Self.lock(path, configuration) : nil
         let connection = try SQLiteConnection(
             path, configuration.allowsSave ? .readWrite : .readOnly, busyTimeout: configuration.busyTimeout)
         do {
@@ -53,6 +52,11 @@ struct SQLiteOpening {
         }
     }
 
+    private static func lock(_ path: String, _ configuration: SQLiteConfiguration) throws -> OpeningLock {
+        if let held = configuration.heldLock, held.isHeld { return held }
+        return try OpeningLock.ofOpening(path, isExclusive: configuration.isExclusive)
+    }
+
     static func exists(_ path: String) -> Bool {
         var status = stat()
         // What cannot be looked at may be there.
@@ -61,21 +65,21 @@ struct SQLiteOpening {
 
     /// Makes the file of a new store under another name, which it keeps until its tables are there: no other process finds half of
     /// it. Unlike a move, a link never replaces what another process has made meanwhile.
-    private static func create(_ path: String, pageSize: Int64?) throws {
+    private static func create(_ path: String, _ configuration: SQLiteConfiguration) throws {
         do {
-            try make(path, pageSize: pageSize)
+            try make(path, configuration)
         } catch let error as SQLiteError {
             // Another process was faster, and has removed what this one was making.
             if !exists(path) { throw error }
         }
     }
 
-    private static func make(_ path: String, pageSize: Int64?) throws {
+    private static func make(_ path: String, _ configuration: SQLiteConfiguration) throws {
         let new = StoreCopies.temporary(for: path)
         defer { StoreCopies.remove(new) }
-        let connection = try SQLiteConnection(new, .create, busyTimeout: .zero)
+        let connection = try DatabaseCopy.create(new, permissions: configuration.permissions)
         defer { connection.close() }
-        if let pageSize { try connection.run("PRAGMA page_size = \(pageSize)") }
+        if let pageSize = configuration.pageSize { try connection.run("PRAGMA page_size = \(pageSize)") }
         // Without a log beside it, the file is whole when it gets its name.
         try connection.run("PRAGMA synchronous = FULL")
         try connection.transaction(writes: true) { try StoreMetadata.create(connection) }
@@ -109,6 +113,7 @@ struct SQLiteOpening {
                 .misfit("The store lacks \(name), or has it otherwise, and is open for reading only"))
         }
         let loss = try change.checkedLoss(connection)
+        try change.checkNothingIsDue(connection)
         return loss.isEmpty ? nil : loss
     }
 
@@ -119,18 +124,25 @@ struct SQLiteOpening {
         _ plan: (any SchemaMigrationPlan.Type)?, _ configuration: SQLiteConfiguration
     ) throws -> (loss: SchemaLoss, copy: String?)? {
         var copy: String?
+        var kind = StoreCopies.Kind.migration
         do {
-            return try connection.transaction(writes: true) {
+            let done: (loss: SchemaLoss, copy: String?)? = try connection.transaction(writes: true) {
                 // Others may have been here since.
                 try StoreMetadata.upgrade(connection)
                 metadata = try StoreMetadata(connection)
                 guard let change = try due(metadata, to: schema, plan, configuration) else { return nil }
                 let loss = try change.checkedLoss(connection)
                 // Another connection sees the store as it is until the transaction ends.
-                if !loss.isEmpty { copy = try StoreCopies.keep(of: configuration, asWrittenAt: connection.path) }
+                if !loss.isEmpty {
+                    if metadata.schema.version == schema.version { kind = .opening }
+                    copy = try StoreCopies.keep(of: configuration, asWrittenAt: connection.path, as: kind)
+                }
                 try change.carryOut(connection, &metadata)
                 return loss.isEmpty ? nil : (loss, copy)
             }
+            // Programs of one version may open the store in turn many times.
+            if copy != nil, kind == .opening { StoreCopies(of: connection.path).remove(.opening, exceptNewest: 1) }
+            return done
         } catch {
             // Where it cannot be said that nothing has changed, the copy stays.
             let now = try? StoreMetadata(connection)

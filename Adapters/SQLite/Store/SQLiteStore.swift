@@ -27,7 +27,8 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
     public var announcesOtherProcesses: Bool { true }
 
     /// What the schema lacks of what the file held when the store was opened. The opening has dropped it, after it had copied the file to
-    /// `PATH.before-migration-N`; a store that is open for reading only does not show it. Nil if that is nothing.
+    /// `PATH.before-migration-N`, or, where both have the same version, to `PATH.before-opening-N`, of which the newest stays; a store that
+    /// is open for reading only does not show it. Nil if that is nothing.
     public let schemaLoss: SchemaLoss?
     /// The copy that has it, until somebody was told.
     private let untoldCopy: Mutex<String?>

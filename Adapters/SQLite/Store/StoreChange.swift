@@ -43,6 +43,17 @@ struct StoreChange {
         return loss
     }
 
+    /// Makes sure that records are as the schema has them already, of a store that is open for reading only.
+    /// - Throws: `SQLiteError`, `.misfit` if they would have to change.
+    func checkNothingIsDue(_ connection: SQLiteConnection) throws {
+        for step in steps.steps {
+            guard let statement = step.counting(.sqlite) else { continue }
+            var count: Int64 = 0
+            try connection.run(statement.text, statement.values) { count = $0.integer(0) }
+            if let misfit = step.misfitOfReader(count) { throw SQLiteError(configuration.path, .misfit(misfit.text)) }
+        }
+    }
+
     /// Brings tables and records to the schema, within a transaction.
     func carryOut(_ connection: SQLiteConnection, _ metadata: inout StoreMetadata) throws {
         metadata.catalog = steps.catalog

@@ -66,15 +66,19 @@ struct TableMaking {
         }
         let own = [TableMapping.Column.id, TableMapping.Column.entity, TableMapping.Column.version]
         guard known.isSuperset(of: own) else { throw foreign(name) }
-        for (column, words, destination) in definitions where !known.contains(column) {
-            try connection.run("ALTER TABLE \(SQLName.quoted(name)) ADD COLUMN \(SQLName.quoted(column))\(words)")
-            // The targets were of one entity, and may be of several now.
+        for (column, words, destination) in definitions {
+            if !known.contains(column) {
+                try connection.run("ALTER TABLE \(SQLName.quoted(name)) ADD COLUMN \(SQLName.quoted(column))\(words)")
+            }
+            // The targets were of one entity, and may be of several now. A column that is there already may come from a schema before,
+            // and has nothing for what was saved since.
             guard let destination, let table = mapping.entities[destination]?.table else { continue }
-            let reference = SQLName.quoted(String(column.dropLast("__ent".count)))
+            let reference = String(column.dropLast("__ent".count))
+            if !known.contains(reference) { continue }
             try connection.run(
                 "UPDATE \(SQLName.quoted(name)) AS r SET \(SQLName.quoted(column)) = "
-                    + "(SELECT t.\"ent\" FROM \(SQLName.quoted(table)) t WHERE t.\"id\" = r.\(reference)) "
-                    + "WHERE r.\(reference) IS NOT NULL")
+                    + "(SELECT t.\"ent\" FROM \(SQLName.quoted(table)) t WHERE t.\"id\" = r.\(SQLName.quoted(reference))) "
+                    + "WHERE r.\(SQLName.quoted(reference)) IS NOT NULL AND r.\(SQLName.quoted(column)) IS NULL")
         }
     }
 

@@ -46,6 +46,62 @@ extension SchemaSteps.Step {
         }
     }
 
+    /// The statement that counts the records that the step would change or refuse; nil for steps that take away what the new schema
+    /// does not read.
+    package func counting(_ dialect: SQLDialect) -> SQLText? {
+        func count(_ table: String, _ condition: String, _ entities: [Int]) -> SQLText {
+            SQLText(
+                "SELECT count(*) FROM \(SQLName.quoted(table)) t WHERE \(condition) "
+                    + "AND t.\"ent\" IN (\(Self.list(entities)))", dialect)
+        }
+        func column(_ name: String?) -> String { "t.\(SQLName.quoted(name ?? ""))" }
+        switch self {
+        case .fill(let table, let entities, let columns, _):
+            return count(table, "\(column(columns.main)) IS NULL", entities)
+        case .require(let table, let entities, let name, _):
+            return count(table, "\(column(name)) IS NULL", entities)
+        case .clear, .drop: return nil
+        case .detach(let table, let columns, let entities):
+            return count(table, "\(column(columns.first)) IS NOT NULL", entities)
+        case .release(let table, let columns, let entities):
+            return SQLText(
+                "SELECT count(*) FROM \(SQLName.quoted(table)) t WHERE \(column(columns.first)) IS NOT NULL "
+                    + "AND \(column(columns.last)) IN (\(Self.list(entities)))", dialect)
+        case .unlink(let links, let side, let table, let entities):
+            return SQLText(
+                "SELECT count(*) FROM \(SQLName.quoted(links)) l WHERE l.\(SQLName.quoted(side)) IN "
+                    + "(SELECT t.\"id\" FROM \(SQLName.quoted(table)) t WHERE t.\"ent\" IN (\(Self.list(entities))))",
+                dialect)
+        }
+    }
+
+    /// Why a store that is open for reading only does not fit, if the step would change or refuse that many records.
+    package func misfitOfReader(_ count: Int64) -> SchemaMisfit? {
+        if count <= 0 { return nil }
+        let number = Int(clamping: count)
+        let way = "Open it for writing once, which brings it to the schema"
+        switch self {
+        case .fill(_, _, let columns, _):
+            return SchemaMisfit(
+                "\(SchemaLoss.plural(number, "record")) would get the default of \(columns.main), and the store is open for "
+                    + "reading only. \(way)")
+        case .require: return misfit(count)
+        case .clear, .drop: return nil
+        case .detach(_, let columns, _):
+            return SchemaMisfit(
+                "\(SchemaLoss.plural(number, "record")) of entities that the schema lacks would lose \(columns.first ?? ""), and "
+                    + "the store is open for reading only. \(way)")
+        case .release(let table, let columns, _):
+            return SchemaMisfit(
+                "\(SchemaLoss.plural(number, "record")) of \(table) would lose \(columns.first ?? ""), which leads to an entity "
+                    + "that the schema lacks, and the store is open for reading only. \(way)")
+        case .unlink(let links, _, _, _):
+            return SchemaMisfit(
+                "\(links) would lose \(SchemaLoss.plural(number, "link")) of entities that the schema lacks, and the store is open "
+                    + "for reading only. \(way)")
+        }
+    }
+
     /// Why the records do not fit if that many have no value; nil for steps that change records.
     package func misfit(_ count: Int64) -> SchemaMisfit? {
         guard case .require(_, _, _, let property) = self, count > 0 else { return nil }

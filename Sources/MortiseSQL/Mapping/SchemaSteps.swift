@@ -140,13 +140,17 @@ package struct SchemaSteps: Sendable {
         var names: [String: String] = [:]
         for (entity, origin) in origins where entity != origin { names[origin] = entity }
         let taken = Set(new.entities.map(\.name))
+        let renamings = names
         for place in catalog.entities.indices {
             let name = catalog.entities[place].name
-            if let renamed = names[name] {
+            if let renamed = renamings[name] {
                 catalog.entities[place].name = renamed
             } else if taken.contains(name), origins[name] != name {
                 // Another entity has taken the name: one that had another, or one of a later version, which has no records yet.
-                catalog.entities[place].name = "\(name) (\(catalog.entities[place].number))"
+                let retired = "\(name) (\(catalog.entities[place].number))"
+                catalog.entities[place].name = retired
+                // What leads to its records leads to none of the entity that has the name now.
+                names[name] = retired
             }
         }
         for place in catalog.properties.indices {
@@ -175,6 +179,8 @@ package struct SchemaSteps: Sendable {
             default: continue
             }
         }
+        // Records of entities that leave the schema need no values.
+        let staying = before.family.subtracting(gone).sorted()
         var followed: Set<Int> = []
         var names: [Int: String] = [:]
         for (slot, place) in zip(layout.slots, places) where slot.declaringEntity == entity.name {
@@ -191,11 +197,11 @@ package struct SchemaSteps: Sendable {
                 if let value = slot.property.attribute?.defaultValue {
                     steps.append(
                         .fill(
-                            table: before.table, entities: before.family.sorted(), columns: columns, value: value))
+                            table: before.table, entities: staying, columns: columns, value: value))
                 }
                 steps.append(
                     .require(
-                        table: before.table, entities: before.family.sorted(), column: columns.main,
+                        table: before.table, entities: staying, column: columns.main,
                         property: "\(entity.name).\(slot.name)"))
             }
             if case .reference(let column, _) = was.place, !slot.property.isOptional,
@@ -203,7 +209,7 @@ package struct SchemaSteps: Sendable {
             {
                 steps.append(
                     .require(
-                        table: before.table, entities: before.family.sorted(), column: column,
+                        table: before.table, entities: staying, column: column,
                         property: "\(entity.name).\(slot.name)"))
             }
         }

@@ -365,7 +365,7 @@ let package = Package(
             dependencies: [
                 "MortiseCommands", "MortiseConfiguration", "MortiseProgram", "MortiseCore", "MortiseEngine",
                 "MortiseInMemory",
-                "MortiseJSONFile", "MortiseAppendLog", "MortiseMetrics", "PackageTestSupport",
+                "MortiseJSONFile", "MortiseAppendLog", sqlite, "MortiseMetrics", "PackageTestSupport",
                 .product(name: "Logging", package: "swift-log"), metrics,
             ]),
         // Its folder Generated has what `mortise schema models` and `plan` make of schemas.

@@ -161,6 +161,35 @@ import Testing
         #expect(asked.withLock { $0 } == ["Song", "Album"] && records.count(ofEntity: "Song") == 5)
         try records.check()
     }
+
+    /// So are their lists, however many records there are.
+    @Test func withoutSelectionByIdentifiersListsAreReadAtOnce() throws {
+        let (_, store) = try filled(albums: 3)
+        let album = try #require(store.layouts["Album"])
+        let slot = try #require(album.slot(named: "songs"))
+        let song = PersistentIdentifier.numbered(1, storeIdentifier: "s", entityName: "Song")
+        func stored(_ list: StoredValue, _ numbers: ClosedRange<Int>) -> [DefaultSnapshot] {
+            numbers.map { number in
+                DefaultSnapshot(
+                    persistentIdentifier: .numbered(UInt64(number), storeIdentifier: "s", entityName: "Album"),
+                    layout: album,
+                    values: ContiguousArray(album.slots.indices.map { $0 == slot ? list : .string("\(number)") }))
+            }
+        }
+        let asked = Mutex(0)
+        let records = AnswerRecords(
+            store.layouts,
+            AnswerRecords.Reading(defersLists: true, some: { _, _ in nil }) { _, _ in
+                asked.withLock { $0 += 1 }
+                return stored(.identifiers([song]), 1...2_500)
+            })
+        _ = try records.add(stored(.null, 1...2_501))
+        #expect((0..<2_500).allSatisfy { records.value("Album", $0, slot) == .identifiers([song]) })
+        #expect(asked.withLock { $0 } == 1)
+        try records.check()
+        #expect(records.value("Album", 2_500, slot).isNull)
+        #expect(throws: ToolError.self) { try records.check() }
+    }
 }
 
 extension StoredValue {

@@ -3,7 +3,6 @@ import ArgumentParser
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
-import MortiseInMemory
 import PackageTestSupport
 import Testing
 
@@ -18,13 +17,14 @@ import Testing
             ])
     ])
 
-    /// Three tickets in a store with versions, or with versions of its records.
-    private func store(versioned: Bool) throws -> OpenStore {
-        let store =
-            versioned
-            ? try OpenStore(InMemoryConfiguration("tickets"), schema: Self.schema, name: "tickets")
-            : try OpenStore(
-                QueriedConfiguration(QueriedRecords(Schema(stored: Self.schema))), schema: Self.schema, name: "tickets")
+    private let folder: ToolFolder
+
+    init() throws { folder = try ToolFolder() }
+
+    private func store(_ kind: EditedStore) throws -> OpenStore { try filled(kind.open(Self.schema, in: folder)) }
+
+    /// Three tickets.
+    private func filled(_ store: OpenStore) throws -> OpenStore {
         let layout = try #require(store.layouts["Ticket"])
         _ = try store.save(
             inserted: (1...3).map { number in
@@ -75,42 +75,66 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func aChangeOfAnotherRecordDoesNotDisturb(_ versioned: Bool) throws {
-        let store = try store(versioned: versioned)
+    @Test(arguments: EditedStore.allCases) func aChangeOfAnotherRecordDoesNotDisturb(_ kind: EditedStore) throws {
+        let store = try store(kind)
         let (edit, options) = try edit(store, "seat == 2")
         try rename(1, to: "taken", in: store)
         try sell(edit, options)
         #expect(try names(store) == ["taken", "sold", "free"].map(StoredValue.string))
     }
 
-    @Test(arguments: [true, false]) func aChangeOfTheSameRecordIsNotOverwritten(_ versioned: Bool) throws {
-        let store = try store(versioned: versioned)
+    @Test(arguments: EditedStore.allCases) func aChangeOfTheSameRecordIsNotOverwritten(_ kind: EditedStore) throws {
+        let store = try store(kind)
         let (edit, options) = try edit(store, "seat == 2")
         try rename(2, to: "taken", in: store)
-        #expect(throws: ToolError.changedSinceShown(store: "tickets")) { try sell(edit, options) }
+        #expect(throws: ToolError.changedSinceShown(store: "edited")) { try sell(edit, options) }
         #expect(try names(store) == ["free", "taken", "free"].map(StoredValue.string))
     }
 
     /// The record that was found no longer is what was looked for.
-    @Test(arguments: [true, false]) func aRecordThatNoLongerMatchesStays(_ versioned: Bool) throws {
-        let store = try store(versioned: versioned)
+    @Test(arguments: EditedStore.allCases) func aRecordThatNoLongerMatchesStays(_ kind: EditedStore) throws {
+        let store = try store(kind)
         let (edit, options) = try edit(store, #"name == "free""#)
         try rename(3, to: "taken", in: store)
-        #expect(throws: ToolError.changedSinceShown(store: "tickets")) { try sell(edit, options) }
+        #expect(throws: ToolError.changedSinceShown(store: "edited")) { try sell(edit, options) }
         #expect(try names(store) == ["free", "free", "taken"].map(StoredValue.string))
     }
 
-    @Test func nothingIsDeletedThatWasNotShown() throws {
-        let store = try store(versioned: true)
-        let (edit, options) = try edit(store, #"name == "free""#)
-        try rename(3, to: "taken", in: store)
-        #expect(throws: ToolError.changedSinceShown(store: "tickets")) {
-            try edit.carryOut(options, .delete) { run in
-                let changes = try Deletion(of: run.records, run.reader).changes
-                return RecordEdit.Change(changes: changes, records: changes.deleted.map(\.record))
-            }
+    private func delete(_ edit: RecordEdit, _ options: EditOptions) throws {
+        try edit.carryOut(options, .delete) { run in
+            let changes = try Deletion(of: run.records, run.reader).changes
+            return RecordEdit.Change(changes: changes, records: changes.deleted.map(\.record))
         }
-        #expect(try names(store).count == 3)
+    }
+
+    @Test(arguments: EditedStore.allCases) func nothingIsDeletedThatWasNotShown(_ kind: EditedStore) throws {
+        let store = try store(kind)
+        let (edit, options) = try edit(store, #"name == "free""#)
+        try rename(3, to: "sold", in: store)
+        #expect(throws: ToolError.changedSinceShown(store: "edited")) { try delete(edit, options) }
+        #expect(try names(store) == ["free", "free", "sold"].map(StoredValue.string))
+    }
+
+    @Test(arguments: EditedStore.allCases) func aDeletionGoesOnWhereOthersChangeOtherRecords(
+        _ kind: EditedStore
+    ) throws {
+        let store = try store(kind)
+        let (edit, options) = try edit(store, "seat == 2")
+        try rename(3, to: "sold", in: store)
+        try delete(edit, options)
+        #expect(try names(store) == ["free", "sold"].map(StoredValue.string))
+    }
+
+    /// What such a store leaves to a context, nobody would check.
+    @Test func aStoreThatExecutesNoBatchesIsRefused() throws {
+        let records = try QueriedRecords(Schema(stored: Self.schema), defersLists: true)
+        let store = try filled(OpenStore(QueriedConfiguration(records), schema: Self.schema, name: "queried"))
+        try rename(1, to: "taken", in: store)
+        let (edit, options) = try edit(store, "seat == 1")
+        let refusal = ToolError.unsupported(store: "queried", what: "carry out this change without models")
+        #expect(throws: refusal) { try sell(edit, options) }
+        #expect(throws: refusal) { try delete(edit, options) }
+        #expect(try names(store) == ["taken", "free", "free"].map(StoredValue.string))
     }
 }
 #endif

@@ -117,6 +117,19 @@ import Testing
         #expect(try b.records(StoreQuery("Item")).count == 1)
     }
 
+    /// Nobody has looked for the value before a batch: that it is taken is no sign of another save.
+    @Test func aBatchSaysWhichUniqueValueIsTaken() throws {
+        let space = try TestSpace()
+        let store = try space.open(items)
+        let records = try store.insert("Item", ["name": .string("a")], ["name": .string("b")])
+        let assignment = StoreBatch.Assignment(
+            property: QueryProperty(entity: "Item", name: "name", slot: 0), value: .constant(.string("a")))
+        let error = #expect(throws: PostgreSQLError.self) {
+            try store.execute(StoreBatch(.records([records[1]]), .update([assignment])))
+        }
+        #expect(error?.uniqueViolation?.properties == ["name"])
+    }
+
     @Test func uniqueValuesAreThoseOfSwift() throws {
         let space = try TestSpace()
         let store = try space.open(

@@ -14,7 +14,13 @@ public enum SourceTools {
         let question = try Data("\(verb) ".utf8) + JSONEncoder().encode(input) + Data("\n".utf8)
         let answer = try running.withLock { process in
             if process == nil { process = try RunningTool() }
-            return try process?.answer(to: question)
+            do {
+                return try process?.answer(to: question)
+            } catch {
+                // It has ended: to write to it would end this process too. The next question starts another one.
+                process = nil
+                throw error
+            }
         }
         return try JSONDecoder().decode(Answer.self, from: answer ?? Data())
     }

@@ -35,7 +35,7 @@ extension PostgreSQLStore {
                 }
                 return requested
             } failing: { error, writer in
-                try explained(error, requested, writer)
+                try explained(error, requested, writer, isBatch: true)
             } result: { writer, number in
                 let changes =
                     writer.isEmpty ? ChangeSet(author: batch.author) : changeSet(writer, number, author: batch.author)

@@ -5,11 +5,13 @@ import MortiseSQL
 
 extension PostgreSQLStore {
     /// Says which record is at fault, where the server says only that there is one. The transaction is gone: the records are as they
-    /// were before it.
-    func explained(_ error: PostgreSQLError, _ requested: RequestedChanges, _ writer: SaveWriter) throws -> any Error {
+    /// were before it. Before a batch, nobody has looked for its unique values: that one is taken is no sign of another save.
+    func explained(
+        _ error: PostgreSQLError, _ requested: RequestedChanges, _ writer: SaveWriter, isBatch: Bool = false
+    ) throws -> any Error {
         try pool.using { connection in
             error.state == "23505"
-                ? try explainedDuplicate(error, requested, writer, connection)
+                ? try explainedDuplicate(error, requested, writer, connection, isBatch: isBatch)
                 : try explainedReference(error, requested, writer, connection)
         }
     }
@@ -79,7 +81,7 @@ extension PostgreSQLStore {
     /// The record that has the unique values of another: in the same save, or stored.
     private func explainedDuplicate(
         _ error: PostgreSQLError, _ requested: RequestedChanges, _ writer: SaveWriter,
-        _ connection: PostgreSQLConnection
+        _ connection: PostgreSQLConnection, isBatch: Bool
     ) throws -> any Error {
         struct Claim: Hashable {
             let entity: String
@@ -130,6 +132,7 @@ extension PostgreSQLStore {
                 if constraint.contains(where: { requested.changes($0, ofUpdated: place) }) { continue }
                 return notUnique(entity, constraint, writer.permanent[ask.record] ?? ask.record, other)
             }
+            if isBatch { return notUnique(entity, constraint, writer.permanent[ask.record] ?? ask.record, other) }
             // The context has looked for it before, and found nothing.
             return RecordsSuperseded([other])
         }

@@ -161,12 +161,27 @@ final class AnswerRecords: @unchecked Sendable {
         let rows = (row..<min(row + Self.most, table.records.count)).filter { table.records[$0].values[slot].isNull }
         let wanted = rows.map { table.records[$0].persistentIdentifier }
         let name = table.layout.slots[slot].name
-        let found = try reading.some(wanted[...], [name]) ?? reading.all(table.layout.entityName, [name])
+        guard let found = try reading.some(wanted[...], [name]) else { return try readLists(table, row, slot) }
         var lists: [PersistentIdentifier: StoredValue] = [:]
         for snapshot in found { lists[snapshot.persistentIdentifier] = snapshot[property: name] ?? .null }
         for (row, identifier) in zip(rows, wanted) {
             guard let list = lists[identifier] else { throw ToolError.changedMeanwhile(record: "\(identifier)") }
             table.set(row, slot, list.isNull ? .identifiers([]) : list)
+        }
+    }
+
+    /// Reads a list of all records of an entity, for a store that does not find records by their identifiers.
+    private func readLists(_ table: Table, _ row: Int, _ slot: Int) throws {
+        let name = table.layout.slots[slot].name
+        for snapshot in try reading.all(table.layout.entityName, [name]) {
+            guard let row = table.rows[snapshot.persistentIdentifier], table.records[row].values[slot].isNull else {
+                continue
+            }
+            let list = snapshot[property: name] ?? .null
+            table.set(row, slot, list.isNull ? .identifiers([]) : list)
+        }
+        if table.records[row].values[slot].isNull {
+            throw ToolError.changedMeanwhile(record: "\(table.records[row].persistentIdentifier)")
         }
     }
 }

@@ -105,16 +105,17 @@ final class OpenStore {
             : RecordReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
     }
 
-    /// Saves inserted and updated records. With `updatedVersions` the records have to have these versions still.
+    /// Saves inserted, updated and deleted records. With `updatedVersions` and `deletedVersions` the records have to have these versions
+    /// still.
     /// - Throws: what the store throws; `ToolError.unsupported` for a store with its own type of snapshots.
     func save(
-        inserted: [DefaultSnapshot] = [], updated: [DefaultSnapshot] = [], changedSlots: [SlotSet] = [],
-        updatedVersions: [UInt64] = []
+        inserted: [DefaultSnapshot] = [], updated: [DefaultSnapshot] = [], deleted: [DefaultSnapshot] = [],
+        changedSlots: [SlotSet] = [], updatedVersions: [UInt64] = [], deletedVersions: [UInt64] = []
     ) throws -> [PersistentIdentifier: PersistentIdentifier] {
         func save<S: DataStore>(_ store: S) throws -> [PersistentIdentifier: PersistentIdentifier] {
             let request = DataStoreSaveChangesRequest<DefaultSnapshot>(
-                inserted: inserted, updated: updated, editingState: EditingState(author: "mortise"),
-                changedSlots: changedSlots, updatedVersions: updatedVersions)
+                inserted: inserted, updated: updated, deleted: deleted, editingState: EditingState(author: "mortise"),
+                changedSlots: changedSlots, updatedVersions: updatedVersions, deletedVersions: deletedVersions)
             guard let request = request as? DataStoreSaveChangesRequest<S.Snapshot> else {
                 throw ToolError.unsupported(store: name, what: "take records without models")
             }

@@ -91,8 +91,7 @@ struct RecordEdit {
         _ options: EditOptions, _ change: StoreBatch.Change, _ make: (StoreQueryRun) throws -> Change
     ) throws {
         let output = ToolContext.current.output
-        let made = try make(run)
-        try run.version.check()
+        let made = try Self.change(run, make)
         try show(made.changes, options)
         if made.records.isEmpty || made.changes.isEmpty {
             if options.format == .text { try output.line("there is nothing to change") }
@@ -106,6 +105,15 @@ struct RecordEdit {
     }
 
     func close() throws { try store.close() }
+
+    /// A read that fails looks like a record that is not there: its error comes before what that led to.
+    private static func change(
+        _ run: StoreQueryRun, _ make: (StoreQueryRun) throws -> Change
+    ) throws -> Change {
+        let result = Result { try make(run) }
+        try run.version.check()
+        return try result.get()
+    }
 
     private func show(_ changes: ChangeSet, _ options: EditOptions) throws {
         let output = ToolContext.current.output
@@ -133,8 +141,7 @@ struct RecordEdit {
                 attempts += 1
                 store.refresh()
                 run = try StoreQueryRun(query, in: store)
-                let now = try make(run)
-                try run.version.check()
+                let now = try Self.change(run, make)
                 guard now.changes.comesToTheSame(as: shown.changes) else {
                     let output = ToolContext.current.output
                     if options.format == .text { try output.line("another program has saved meanwhile; now:") }
@@ -142,10 +149,11 @@ struct RecordEdit {
                     try output.flush()
                     throw ToolError.changedSinceShown(store: store.name)
                 }
-                // A unique value that another record has: the batch says so.
+                // A unique value that another record has: the batch says so. A deletion takes none, and others of which it is told
+                // refer to its records.
                 let own = Set(shown.records)
-                if let error = error as? RecordsSuperseded, !error.identifiers.contains(where: own.contains) {
-                    checksRecords = false
+                if case .update = change, let error = error as? RecordsSuperseded {
+                    checksRecords = error.identifiers.contains(where: own.contains)
                 }
             }
         }
@@ -154,9 +162,7 @@ struct RecordEdit {
     private func save(
         _ made: Change, _ change: StoreBatch.Change, _ run: StoreQueryRun, checksRecords: Bool
     ) throws {
-        if checksRecords, case .update = change, let version = run.version as? AnswerVersion,
-            try save(made.changes.updated, readIn: version)
-        {
+        if checksRecords, let version = run.version as? AnswerVersion, try save(made, change, run, readIn: version) {
             return
         }
         (run.version as? AnswerVersion)?.endState()
@@ -169,8 +175,22 @@ struct RecordEdit {
         }
     }
 
-    /// Saves changed records provided that they have the versions still that they were read in.
-    /// - Returns: false if the store does not number the versions of its records; nothing was saved then.
+    /// Saves a change provided that its records have the versions still that they were read in.
+    /// - Returns: false if the store does not number the versions of its records, or leaves to its caller what a batch checks, such as
+    ///   unique values; nothing was saved then.
+    private func save(
+        _ made: Change, _ change: StoreBatch.Change, _ run: StoreQueryRun, readIn version: AnswerVersion
+    ) throws -> Bool {
+        let capabilities = queryable.capabilities
+        guard capabilities.contains(.batchUpdate) else { return false }
+        switch change {
+        case .update: return try save(made.changes.updated, readIn: version)
+        case .delete:
+            // The store has to refuse references that others have made since.
+            return try capabilities.contains(.referentialIntegrity) && save(deletionOf: made, run, readIn: version)
+        }
+    }
+
     private func save(_ updates: [ChangeSet.Update], readIn version: AnswerVersion) throws -> Bool {
         var snapshots: [DefaultSnapshot] = []
         var versions: [UInt64] = []
@@ -186,6 +206,40 @@ struct RecordEdit {
         }
         version.endState()
         _ = try store.save(updated: snapshots, changedSlots: updates.map(\.slots), updatedVersions: versions)
+        return true
+    }
+
+    /// Deletes records, and takes them out of those that are kept.
+    private func save(deletionOf made: Change, _ run: StoreQueryRun, readIn version: AnswerVersion) throws -> Bool {
+        let gone = Set(made.records)
+        let deleted = made.records.compactMap(version.snapshot(of:))
+        guard deleted.count == made.records.count, deleted.allSatisfy({ $0.recordVersion != 0 }) else { return false }
+        var cleared: [DefaultSnapshot] = []
+        var versions: [UInt64] = []
+        for update in made.changes.updated {
+            guard let holder = run.reader.record(update.record), let read = version.snapshot(of: update.record),
+                read.recordVersion != 0
+            else { return false }
+            var values = read.values
+            for slot in update.slots.slots {
+                if case .identifiers(let members) = run.reader.value(holder, slot: slot) {
+                    values[slot] = .identifiers(members.filter { !gone.contains($0) })
+                    continue
+                }
+                guard read.layout.slots[slot].property.isOptional else {
+                    throw ModelValidationError.missingValue(
+                        entity: update.record.entityName, property: read.layout.slots[slot].name, model: update.record)
+                }
+                values[slot] = .null
+            }
+            cleared.append(DefaultSnapshot(persistentIdentifier: update.record, layout: read.layout, values: values))
+            versions.append(read.recordVersion)
+        }
+        try version.check()
+        version.endState()
+        _ = try store.save(
+            updated: cleared, deleted: deleted, changedSlots: made.changes.updated.map(\.slots),
+            updatedVersions: versions, deletedVersions: deleted.map(\.recordVersion))
         return true
     }
 

@@ -69,8 +69,8 @@ struct SetValues: ParsableCommand {
         return RecordEdit.Change(changes: changes, records: records)
     }
 
-    /// - Throws: `ToolError.usage`, `.unsupported`.
-    private static func assignment(
+    /// - Throws: `ToolError.usage`, `.unsupported`; the error of a read that failed.
+    static func assignment(
         _ text: String, _ layout: RecordLayout, _ edit: RecordEdit
     ) throws -> (slot: Int, value: StoredValue) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -113,6 +113,7 @@ struct SetValues: ParsableCommand {
                 number, storeIdentifier: edit.storeIdentifier, entityName: entity)
             if edit.run.reader.record(identifier) != nil { return .identifier(identifier) }
         }
+        try edit.run.version.check()
         throw BadLine(reason: "there is no \(relationship.destination) with the number \(number)")
     }
 }

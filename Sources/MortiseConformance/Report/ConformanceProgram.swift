@@ -61,8 +61,10 @@ public enum ConformanceProgram {
     /// nil if it is not there. For tests of a store, whose cases of several processes need such a program:
     /// `subject.startingProcesses(of:)`.
     public static func beside(_ name: String) -> URL? {
-        [Bundle.main.executableURL, CommandLine.arguments.first.map { URL(fileURLWithPath: $0) }]
-            .compactMap { $0?.deletingLastPathComponent().appending(path: name) }
+        // On macOS a program of Xcode runs the tests, and their bundle lies beside the program.
+        let running = [Bundle.main.executableURL, CommandLine.arguments.first.map { URL(fileURLWithPath: $0) }]
+        return (running.compactMap(\.self) + Bundle.allBundles.map(\.bundleURL))
+            .map { $0.deletingLastPathComponent().appending(path: name) }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 

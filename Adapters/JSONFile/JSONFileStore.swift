@@ -26,7 +26,9 @@ public final class JSONFileStore: EngineDataStore {
     /// Whether the configuration allows saving.
     public var allowsSave: Bool { configuration.allowsSave }
     private let isClosed = Atomic(false)
-    private let eventHandler = Mutex<(@Sendable (StoreEvent) -> Void)?>(nil)
+    // A function by itself would be wrapped once more at each access.
+    private struct EventHandler { let call: @Sendable (StoreEvent) -> Void }
+    private let eventHandler = Mutex<EventHandler?>(nil)
     private let remoteChanges = Mutex<(changes: RemoteChanges?, listener: ChangeFeed.Listener)?>(nil)
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the file, `permissionDenied` where
@@ -41,7 +43,7 @@ public final class JSONFileStore: EngineDataStore {
         self.schema = schema
         try configuration.checkStages(of: migrationPlan)
         engine = try OpenJSONFiles.shared.engine(for: configuration, schema: schema.stored)
-        file?.observers.add(self) { [weak self] event in self?.eventHandler.withLock { $0 }?(event) }
+        file?.observers.add(self) { [weak self] event in self?.eventHandler.withLock { $0 }?.call(event) }
         if announcesOtherProcesses, let file { follow(file) }
         if let schemaLoss { StoreEvents.emit(.schemaLoss(store: configuration.name, loss: schemaLoss, copy: nil)) }
     }
@@ -156,14 +158,14 @@ extension JSONFileStore {
 
     private func post(_ event: StoreEvent) {
         StoreEvents.emit(event)
-        eventHandler.withLock { $0 }?(event)
+        eventHandler.withLock { $0 }?.call(event)
     }
 }
 
 extension JSONFileStore {
     /// Reports events of the store to a handler, which replaces the one before.
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
-        eventHandler.withLock { $0 = handler }
+        eventHandler.withLock { $0 = EventHandler(call: handler) }
     }
 
     /// What the next save drops because the schema no longer names it; nil if nothing.

@@ -33,6 +33,15 @@ import Testing
         return context
     }
 
+    /// Defect that this prevents: each event wrapped the handler once more, until the stack did not suffice for a call.
+    @Test func anyNumberOfEventsIsTold() throws {
+        let told = Atomic(0)
+        StoreEvents.observe { _ in told.add(1, ordering: .relaxed) }
+        defer { StoreEvents.observe(nil) }
+        for number in 0..<200_000 { StoreEvents.emit(.remoteChange(store: "\(number)")) }
+        #expect(told.load(ordering: .relaxed) >= 200_000)
+    }
+
     @Test func aFetchIsTold() throws {
         let context = try memos(10)
         let events = try observing {

@@ -27,7 +27,12 @@ public final class AppendLogStore: EngineDataStore {
     let isClosed = Atomic(false)
     private let remoteChanges = Mutex<(changes: RemoteChanges, listener: ChangeFeed.Listener)?>(nil)
     /// With what is sent once and came before anybody listened.
-    private let eventHandler = Mutex<(handler: (@Sendable (StoreEvent) -> Void)?, missed: StoreEvent?)>((nil, nil))
+    // A function in a tuple would be wrapped once more at each access.
+    private struct EventHandling {
+        var handler: (@Sendable (StoreEvent) -> Void)?
+        var missed: StoreEvent?
+    }
+    private let eventHandler = Mutex(EventHandling())
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the log), `AppendLogError` for
     ///   what is wrong with the files, `EngineError.schemaMismatch`, `EngineError.openWithOtherOptions`,
@@ -110,7 +115,7 @@ extension AppendLogStore {
     /// Reports events of the store to a handler, which replaces the one before.
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
         let missed = eventHandler.withLock { state in
-            defer { state = (handler, nil) }
+            defer { state = EventHandling(handler: handler) }
             return state.missed
         }
         if let missed { handler(missed) }

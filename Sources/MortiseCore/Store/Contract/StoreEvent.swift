@@ -44,7 +44,12 @@ public enum StoreEvent: Sendable, Hashable {
 
 /// The events of all stores of the process.
 public enum StoreEvents {
-    private static let state = Mutex<(@Sendable (StoreEvent) -> Void)?>(nil)
+    /// A function by itself would be wrapped once more at each access to the mutex, until the stack does not suffice for a call.
+    private struct Handler {
+        let call: @Sendable (StoreEvent) -> Void
+    }
+
+    private static let state = Mutex<Handler?>(nil)
     private static let observed = Atomic(false)
 
     /// Whether a handler is installed. Check it before measuring anything for an event.
@@ -54,13 +59,13 @@ public enum StoreEvents {
     ///
     /// The handler is called on the thread of the event, by several threads at once, and must not use the store.
     public static func observe(_ handler: (@Sendable (StoreEvent) -> Void)?) {
-        state.withLock { $0 = handler }
+        state.withLock { $0 = handler.map(Handler.init) }
         observed.store(handler != nil, ordering: .relaxed)
     }
 
     /// Sends an event to the handler, if one is installed.
     public static func emit(_ event: @autoclosure () -> StoreEvent) {
         guard isObserved, let handler = state.withLock({ $0 }) else { return }
-        handler(event())
+        handler.call(event())
     }
 }

@@ -17,7 +17,7 @@ final class JSONHistory: @unchecked Sendable {
     let holderFile: HistoryHolderFile
     let lock = NSLock()
     var state = State.unread
-    /// The store's file as it is; nil if there is none.
+    /// The store's file as it is; nil before the first save.
     var key: DocumentKey?
     var file: (any OpenFile)?
     /// What the next replacement of the file writes.
@@ -46,7 +46,7 @@ final class JSONHistory: @unchecked Sendable {
         case failed(any Error)
     }
 
-    /// Reads nothing yet. `key` is the store's file as it was read; nil if there is none.
+    /// Reads nothing yet. `key` is the store's file as it was read; nil before the first save.
     init(
         of path: String, store: String, _ schema: StoredSchema, _ configuration: JSONFileConfiguration,
         key: DocumentKey?

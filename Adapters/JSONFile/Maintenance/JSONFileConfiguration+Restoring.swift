@@ -84,7 +84,7 @@ extension JSONFileConfiguration {
             figures: [.init("bytes", size), .init("records", Int64(records))], notes: notes)
     }
 
-    /// The history of a backup, ready to be put beside the file; nil if there is none, or that of the store is as good.
+    /// The history of a backup, ready to be put beside the file; nil if the backup has no history, or that of the store is as good.
     private func restoredHistory(
         of bytes: [UInt8], store: String, from source: StoreFiles, to target: StoreFiles, _ size: inout Int64,
         _ notes: inout [String]

@@ -56,7 +56,7 @@ struct StoreCopies {
         }.sorted { $0.number < $1.number }
     }
 
-    /// The newest copy that a migration has made; nil if there is none.
+    /// The newest copy that a migration has made; nil without a copy.
     var newest: String? { copies(.migration).last?.path }
 
     /// Copies the store as a connection reads it.

@@ -47,7 +47,7 @@ extension String {
     /// How many columns of a terminal the text takes.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
-    /// The text in lines of at most so many columns, broken at spaces where there are some. A single empty line for an empty text.
+    /// The text broken into lines of at most `width` columns, at spaces where it can be. An empty text is a single empty line.
     func wrapped(to width: Int) -> [String] {
         var lines: [String] = []
         var rest = self[...]

@@ -24,7 +24,7 @@ enum ChildOutput {
 
     // MARK: The parent
 
-    /// The message at the end of a line, which has no line break any more; nil where there is none. What the store has printed
+    /// The message at the end of a line, which has no line break any more; nil for a line without a message. What the store has printed
     /// goes on to standard error.
     static func message(in line: Data) -> String? {
         guard let place = line.lastIndex(of: mark) else {

@@ -18,7 +18,7 @@ struct ConformanceOptions {
     var isKillTable = false
     var isHelp = false
 
-    /// How many processes to kill while they save to a subject's storage, and why there are none where some are wanted.
+    /// How many processes to kill while they save to a subject's storage, and the reason where kills are wanted and impossible.
     /// - Throws: `UsageError` where kills are asked of a subject by name that they cannot be tried on.
     func kills(of subject: ConformanceSubject, program: URL?) throws -> (count: Int, untried: String?) {
         if let kills, kills > 0, isChosen, subject.inFolder == nil {

@@ -46,7 +46,7 @@ struct TupleBound {
         self.isIncluded = isIncluded
     }
 
-    /// The bound that a condition is; nil for conditions that are none, or that no value fulfils.
+    /// The bound that a condition is; nil for a condition of another kind, and for a comparison with nil.
     private init?(_ condition: SlotCondition) {
         switch condition.condition {
         case .lower(let bound) where !bound.value.isNull:

@@ -129,7 +129,7 @@ extension Translator {
         }
         let strict = compared(isLess ? .less : .greater)
         if included.isEmpty { return Fragment(strict) }
-        // The bound that an index serves stands alone.
+        // The bound that an index serves is a condition by itself.
         let bound = compared(isLess ? .lessOrEqual : .greaterOrEqual)
         if included == entities { return Fragment(bound) }
         return Fragment(.and([bound, .or([strict, record.isOne(of: included)])]))

@@ -30,7 +30,7 @@ public struct AsOfUnavailable: Error, Hashable, Sendable {
 
     /// The identifier of the store.
     public let store: String
-    /// The number of the oldest transaction as of which the store may be read; nil if there is none.
+    /// The number of the oldest transaction as of which the store may be read; nil if it cannot be read as of any.
     public let oldest: Int64?
     /// Why it cannot be read as of the point.
     public let reason: Reason

@@ -168,7 +168,7 @@ public protocol StoreMigration: AnyObject {
     func commit() throws
 
     /// Where the copy of the store as it was is, once `commit()` has returned: a path, or what else opens it. Containers log it. Nil, the
-    /// default, if there is none, or its place is not known.
+    /// default, says that no copy was kept, or that its place is not known.
     var copyLocation: String? { get }
 
     /// Leaves the store as it was, removes what was prepared, and lets others open the store again. Does nothing after `commit()`.

@@ -155,6 +155,8 @@ struct AccessPath {
         from lower: IndexRange.Bound?, to upper: IndexRange.Bound?, after equalities: [StoredValue],
         in index: TableIndex
     ) -> [IndexRange] {
+        // Nothing lies before or after nil, not even a date that is NaN.
+        if lower?.value.isNull == true || upper?.value.isNull == true { return [] }
         let found = index.between(lower, upper, after: equalities)
         // Such a date is in no order, so it fulfils `>=` and `<=` with any other, and neither `<` nor `>`.
         let mayHoldNaN = (lower?.isIncluded ?? true) && (upper?.isIncluded ?? true)

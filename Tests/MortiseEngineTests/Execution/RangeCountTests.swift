@@ -143,6 +143,21 @@ import Testing
         #expect(try fixture.check([group], isFamily: true))
     }
 
+    /// Nothing lies before or after nil: dates that are not a number were counted beside it.
+    @Test(arguments: 0..<3 as Range<UInt64>) func nothingLiesBesideNil(number: UInt64) throws {
+        let fixture = try Fixture(number &+ 200)
+        let group = QueryExpression.compare(.equal, fixture.property("group"), .constant(.integer(1)))
+        for name in ["must_date", "must_double", "may_decimal", "may_string"] {
+            for comparison in Self.comparisons where comparison != .notEqual && comparison != .equal {
+                let conjunct = QueryExpression.compare(comparison, fixture.property(name), .constant(.null))
+                for isFamily in [false, true] {
+                    _ = try fixture.check([conjunct], isFamily: isFamily)
+                    _ = try fixture.check([group, conjunct], isFamily: isFamily)
+                }
+            }
+        }
+    }
+
     /// No date lies before or after one that is not a number: a range with such a bound was searched as if only dates that are no number
     /// were in it.
     @Test func aBoundThatIsNoNumberLimitsNothing() throws {

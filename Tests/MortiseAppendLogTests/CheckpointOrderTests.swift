@@ -161,7 +161,7 @@ struct CheckpointOrderTests {
         var expected: [String] = []
         for session in 0..<3 {
             try withCheckpoint(configuration) { context in
-                try disturb(context, saves: isFullSize ? 120 : 60, &generator)
+                try disturb(context, saves: isFullSize ? 120 : 30, &generator)
                 expected = try contents(context)
             }
             #expect(try AppendLogStore.verify(logPath, in: disk).problems == [], "seed \(seed), session \(session)")

@@ -41,7 +41,9 @@ struct HeaderSalvageTests {
 
     @Test(arguments: [false, true]) func everyBitOfTheHeaderIsPutRight(isCompacted: Bool) throws {
         let (disk, expected) = try makeLog(isCompacted: isCompacted)
-        for bit in 0..<512 {
+        // One in four, another each time.
+        let bits = isFullSize ? Array(0..<512) : (0..<128).map { 4 * $0 + .random(in: 0..<4) }
+        for bit in bits {
             let other = try damaged(disk) { $0[bit / 8] ^= 1 << UInt8(bit % 8) }
             #expect(throws: AppendLogError.self) { try openStore(logConfiguration(other)) }
             let result = try AppendLogStore.salvage(logPath, to: newPath, in: other)

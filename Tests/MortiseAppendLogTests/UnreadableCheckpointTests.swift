@@ -109,8 +109,8 @@ struct UnreadableCheckpointTests {
         let log = try #require(disk.contents(at: logPath))
         let checkpoint = try #require(disk.contents(at: checkpointPath))
         var (atOpening, later) = (0, 0)
-        let step = isFullSize ? 97 : checkpoint.count / 16
-        for place in stride(from: 5, to: checkpoint.count, by: step) {
+        let step = isFullSize ? 97 : checkpoint.count / 6
+        for place in stride(from: isFullSize ? 5 : .random(in: 0..<step), to: checkpoint.count, by: step) {
             var rotten = checkpoint
             rotten[place] ^= 0x10
             let other = try makeDisk(with: log, checkpoint: rotten)
@@ -135,7 +135,7 @@ struct UnreadableCheckpointTests {
             }
             #expect(try withLog(logConfiguration(other), answers) == expected, "byte \(place)")
         }
-        #expect(atOpening > 0 && later > 5, "\(atOpening) at opening, \(later) later")
+        #expect(!isFullSize || atOpening > 0 && later > 5, "\(atOpening) at opening, \(later) later")
     }
 
     /// All regions at once, when the log has already more than it had at opening.

@@ -61,7 +61,7 @@ import Testing
         // In the file's header, in the first frame, which has the schema, at the end, and anywhere.
         let end = (sound.lastIndex { $0 != 0 } ?? 0) + 1
         var places = [0, 9, 40, 70, 120, end - 1, end - 2]
-        places += (0..<(isFull ? 400 : 10)).map { _ in Int.random(in: 0..<end, using: &random) }
+        places += (0..<(isFull ? 400 : 3)).map { _ in Int.random(in: 0..<end, using: &random) }
         var (refused, accepted) = (0, 0)
         for place in places {
             for kind in 0..<3 {
@@ -79,7 +79,7 @@ import Testing
                 try check(["--check"], opened, what)
             }
         }
-        #expect(refused > 10, "\(refused) refused, \(accepted) opened, seed \(seed)")
+        #expect(refused > (isFull ? 10 : 5), "\(refused) refused, \(accepted) opened, seed \(seed)")
     }
 }
 #endif

@@ -17,10 +17,17 @@ private let seedOfRun = testSeed("the part of the conformance cases that is trie
 
 /// The whole kit on every store of this package; `ExampleTests` has it on the store in memory, and `GuideTests` on the sample.
 @Suite struct AdapterConformanceTests {
-    @Test(arguments: PackageSubjects.simulated.filter { $0.name != PackageSubjects.memory.name }, ConformanceCase.all)
-    func conforms(_ subject: ConformanceSubject, to conformanceCase: ConformanceCase) throws {
+    @Test(arguments: pairs) func conforms(_ subject: ConformanceSubject, to conformanceCase: ConformanceCase) throws {
         try subject.startingProcesses(of: KillConformanceTests.program).check(conformanceCase)
     }
+
+    /// Every case is tried on one of the stores with files at least, with another seed on the other.
+    private static let pairs: [(ConformanceSubject, ConformanceCase)] = share(
+        of: ConformanceCase.all.enumerated().flatMap { number, conformanceCase in
+            let subjects = number % 2 == 0 ? simulated : simulated.reversed()
+            return subjects.map { ($0, conformanceCase) }
+        }, parts: simulated.count)
+    private static let simulated = PackageSubjects.simulated.filter { $0.name != PackageSubjects.memory.name }
 
     /// The same files without the double between: what every case needs of a real disk is little, so that the first hour's
     /// are enough where time counts.

@@ -298,14 +298,14 @@ private func isSlow(_ kind: String) -> Bool { kind == "csv" || StoreKinds.sqlite
         try context.save()
         // Nothing that has to look at all rows.
         context.fullScanPolicy = .refuse
-        for (keys, sizes) in [
-            ([SortDescriptor(\Row.date), SortDescriptor(\.number)], 3),
-            ([SortDescriptor(\Row.date, order: .reverse), SortDescriptor(\.number)], 3),
-            ([SortDescriptor(\Row.date), SortDescriptor(\.number, order: .reverse)], 3),
-            ([SortDescriptor(\Row.date, order: .reverse), SortDescriptor(\.number, order: .reverse)], 3),
-            ([], 3), ([SortDescriptor(\Row.amount)], 12), ([SortDescriptor(\Row.amount, order: .reverse)], 12),
-            ([SortDescriptor(\Row.kind)], 3),
-        ] {
+        typealias Key = SortDescriptor<Row>
+        let (date, latest) = (Key(\.date), Key(\.date, order: .reverse))
+        let (number, last) = (Key(\.number), Key(\.number, order: .reverse))
+        let orders: [(keys: [Key], sizes: Int)] = [
+            ([date, number], 3), ([latest, number], 3), ([date, last], 3), ([latest, last], 3), ([], 3),
+            ([Key(\.amount)], 12), ([Key(\.amount, order: .reverse)], 12), ([Key(\.kind)], 3),
+        ]
+        for (keys, sizes) in orders {
             let limit = sizes * size
             let descriptor = FetchDescriptor<Row>(sortBy: keys)
             var page = try context.page(descriptor, size: size)

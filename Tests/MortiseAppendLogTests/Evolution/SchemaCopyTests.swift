@@ -1,3 +1,4 @@
+import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseEngine
@@ -256,7 +257,7 @@ import MortiseTestSupport
             #expect(try world.records(kept, Self.old) == records)
             try world.close(kept)
             // These are known as what they are.
-            for operation in first...last {
+            for operation in first...last where isFullSize || operation % 6 == bytes % 6 {
                 let disk = world.disk.crashed(after: operation, losing: .nothing)
                 let other = try SchemaWorld(kind, on: disk, at: world.path)
                 try other.close(other.open(Self.new))

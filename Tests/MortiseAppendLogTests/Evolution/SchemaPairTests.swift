@@ -13,7 +13,7 @@ import Testing
 @Suite(.serialized) struct SchemaPairTests {
     @Test(arguments: SchemaWorld.Kind.allCases) func nothingIsLostSilently(_ kind: SchemaWorld.Kind) throws {
         let seed = testSeed()
-        let runs = isFullSize ? 2_000 : 70
+        let runs = isFullSize ? 2_000 : 25
         var refused = 0
         for run in 0..<runs {
             do {

@@ -43,11 +43,12 @@ import Testing
             context, #Predicate { $0.plays == 70 && $0.number > 100 }, finds: 3, by: "index Chart(plays): plays equal",
             scanning: 4)
         let (least, most) = (10, 20)
+        let (ten, third, first) = (10.0, "a3", 400)
         try check(
             context, #Predicate { ($0.plays ?? -1) == 3 }, finds: 4, by: "scan of all rows", scanning: 4_000,
             isFullScan: true)
         try check(
-            context, #Predicate { ($0.weight >= 10 && $0.name == "a3") && $0.number < 400 }, finds: 39,
+            context, #Predicate { ($0.weight >= ten && $0.name == third) && $0.number < first }, finds: 39,
             by: "index Chart(name, weight): name equal, weight in a range", scanning: 390)
         let wanted: [Int?] = [least, most, 2_000]
         try check(
@@ -142,8 +143,9 @@ import Testing
         try check(
             context, #Predicate { $0.plays == 70 && $0.name == "a0" }, finds: 4, by: "index Chart(plays): plays equal",
             scanning: 4)
+        let (third, three) = ("a3", 3.0)
         try check(
-            context, #Predicate { ($0.name == "a3" && $0.weight == 3) && $0.plays != nil }, finds: 10,
+            context, #Predicate { ($0.name == third && $0.weight == three) && $0.plays != nil }, finds: 10,
             by: "index Chart(name, weight): name equal, weight equal", scanning: 10)
         let wanted: [Int?] = Array(0..<900)
         try check(

@@ -77,7 +77,8 @@ import Testing
         }
         let byRank = try context.aggregate(descriptor, by: \.rank, .maximum(\.size))
         let ranks = Dictionary(grouping: models, by: \.rank)
-        #expect(byRank.map(\.key) == ranks.keys.sorted { ($0 ?? .min) < ($1 ?? .min) }, comment)
+        let sorted: [Int?] = ranks.keys.sorted { (first: Int?, second: Int?) in (first ?? .min) < (second ?? .min) }
+        #expect(byRank.map(\.key) == sorted, comment)
         for group in byRank { #expect(group.values == ranks[group.key]?.map(\.size).max(), comment) }
         let byTone = try context.aggregate(descriptor, by: \.tone, .count)
         #expect(byTone.map(\.key) == Set(models.map(\.tone)).sorted { $0.rawValue < $1.rawValue }, comment)

@@ -35,7 +35,8 @@ import Testing
     @Test func aBoxIsFoundByTheIndex() throws {
         let context = try context()
         #expect(context.container.schema.stored.entities[0].indices.map(\.kind) == [.rtree])
-        let box: Predicate<Spot> = #Predicate { ($0.x >= 10.0 && $0.x < 13.0) && ($0.y >= 20.0 && $0.y <= 29.0) }
+        let (left, right, bottom, top) = (10.0, 13.0, 20.0, 29.0)
+        let box: Predicate<Spot> = #Predicate { ($0.x >= left && $0.x < right) && ($0.y >= bottom && $0.y <= top) }
         try check(
             context, box, finds: 30,
             by: "index Spot(x, y): x in a range", scanning: 300)

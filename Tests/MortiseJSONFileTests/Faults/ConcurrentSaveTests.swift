@@ -10,7 +10,7 @@ import MortiseTestSupport
 /// Many tasks save at once, each through a context of its own.
 struct ConcurrentSaveCheck {
     private let tasks = 6
-    private var rounds: Int { isFullSize ? 40 : 8 }
+    private var rounds: Int { isFullSize ? 40 : 5 }
     /// One container for all tasks; where there are several, nobody sees to it that one saves after the other.
     var containers = 1
     var mistake: BrokenFileSystem.Mistake?
@@ -63,7 +63,7 @@ struct ConcurrentSaveCheck {
 /// Many tasks save through contexts of their own, on one file.
 @Suite struct ConcurrentSaveTests {
     private let tasks = 6
-    private var rounds: Int { isFullSize ? 40 : 8 }
+    private var rounds: Int { isFullSize ? 40 : 5 }
 
     @Test func concurrentSavesLeaveWhatOneAfterTheOtherWould() async throws {
         try await ConcurrentSaveCheck().run().verify("F34")

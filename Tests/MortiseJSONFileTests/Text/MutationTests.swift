@@ -21,7 +21,7 @@ import Testing
         var random = SeededGenerator(seed: testSeed())
         let count =
             ProcessInfo.processInfo.environment["MORTISE_TEST_MUTATIONS"].flatMap { Int($0) }
-            ?? (isFullSize ? 60_000 : 3_000)
+            ?? (isFullSize ? 60_000 : 1_500)
         let properties = StorageKind.allCases.map { attribute($0.rawValue, $0, optional: true) }
         let schema = StoredSchema(entities: [
             StoredEntity(name: "E", properties: properties + [toOne("e", "E", inverse: "e"), toMany("t", "T")]),

@@ -163,7 +163,8 @@ import Testing
     @Test(arguments: HistoryStore.allCases) func limitsCountWhatMatches(_ store: HistoryStore) throws {
         let context = ModelContext(try store.container(folder))
         try context.saveParcels(by: "a", "b", "a", "b", "a")
-        var descriptor = HistoryOf(predicate: #Predicate { $0.author == "a" && $0.changes.count == 1 })
+        let (author, one) = ("a", 1)
+        var descriptor = HistoryOf(predicate: #Predicate { $0.author == author && $0.changes.count == one })
         descriptor.fetchLimit = 2
         #expect(try context.fetchHistory(descriptor).map(\.transactionIdentifier) == [1, 3])
         descriptor.sortBy = [SortDescriptor(\.transactionIdentifier, order: .reverse)]

@@ -51,4 +51,24 @@ final class ShapeWorld {
             try container.close()
         }
     }
+
+    func preview(
+        _ version: any VersionedSchema.Type, _ plan: any SchemaMigrationPlan.Type
+    ) throws -> MigrationPreview? {
+        try ModelContainer.migrationPreview(
+            for: Schema(versionedSchema: version), migrationPlan: plan, configurations: [try configuration()]
+        ).first
+    }
+
+    /// The names of the files beside the store, its own among them.
+    func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path("")).sorted() }
+
+    /// Puts a copy into the store's place, and removes it.
+    func restore(_ copy: String) throws {
+        let maintained = try #require(try configuration() as? any MaintainableConfiguration)
+        _ = try maintained.restoreStore(from: folder.path(copy), replacing: true) {}
+        for file in try files() where file.hasPrefix(copy) {
+            try FileManager.default.removeItem(atPath: folder.path(file))
+        }
+    }
 }

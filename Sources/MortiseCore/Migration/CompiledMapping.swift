@@ -148,11 +148,15 @@ struct CompiledMapping {
     private static func addInverses(
         to rules: inout [PropertyName: Rules], in schema: StoredSchema
     ) throws(MigrationError) {
-        for (key, found) in rules where found.isFresh {
-            guard let entity = schema.entities.first(where: { $0.name == key.entity }),
-                let relationship = entity.properties.first(where: { $0.name == key.name })?.relationship,
-                let name = relationship.inverse,
-                let layout = schema.recordLayouts()[relationship.destination], let slot = layout.slot(named: name)
+        let fresh = rules.filter(\.value.isFresh).keys
+        if fresh.isEmpty { return }
+        let layouts = schema.recordLayouts()
+        for key in fresh {
+            guard
+                let relationship = layouts[key.entity]?.slots.first(where: { $0.name == key.name })?.property
+                    .relationship,
+                let name = relationship.inverse, let layout = layouts[relationship.destination],
+                let slot = layout.slot(named: name)
             else { continue }
             let other = PropertyName(entity: layout.slots[slot].declaringEntity, name: name)
             if rules[other]?.renamedFrom != nil {

@@ -93,6 +93,11 @@ extension ReplaceableConfiguration {
     /// As `previewMigration()`.
     /// - Throws: as `beginMigration(_:)`.
     public func previewMigration(_ request: MigrationRequest) throws -> any StoreMigration {
+        try copyingPreview(request)
+    }
+
+    /// What `previewMigration(_:)` returns by default, for a configuration that has another way for some migrations.
+    package func copyingPreview(_ request: MigrationRequest) throws -> any StoreMigration {
         try CopyingMigration(of: readingOnly, request, isPreview: true)
     }
 }

@@ -297,7 +297,7 @@ let package = Package(
             name: "fault-helper",
             dependencies: [
                 "FaultWorkload", "PackageTestSupport", "MortiseAppendLog", "MortiseCore", "MortiseEngine",
-                "MortiseJSONFile",
+                "MortiseJSONFile", sqlite,
                 "MortiseTestSupport",
             ],
             path: "Tests/Faults/Helper"),

@@ -41,8 +41,7 @@ public final class DefaultStore: EngineDataStore {
         } else {
             // SwiftData makes the folder of its default location, and so does this.
             if configuration.allowsSave {
-                try FileManager.default.createDirectory(
-                    at: configuration.url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try configuration.url.makeFolder()
             }
             switch try Self.file(of: configuration) {
             case .json(let file): base = try JSONFileStore(file, migrationPlan: migrationPlan)

@@ -137,7 +137,7 @@ public enum ToolExitStatus {
     public static let alreadyExists: Int32 = 73
     /// A device, a disk or a network failed.
     public static let failedInputOutput: Int32 = 74
-    /// Another process has the store; try again later.
+    /// Another process has the store, or is writing to it; try again later.
     public static let locked: Int32 = 75
     /// The user may not do this.
     public static let denied: Int32 = 77
@@ -164,10 +164,10 @@ public enum ToolExitStatus {
         case .missing: missing
         case .damaged: damaged
         case .alreadyExists: alreadyExists
-        case .locked: locked
+        case .locked, .busy: locked
         case .denied: denied
         case .unsupported: unsupported
-        case .failedInputOutput: failedInputOutput
+        case .failedInputOutput, .closed: failedInputOutput
         case .conflict, .invalid: conflict
         }
     }

@@ -98,7 +98,7 @@ extension HistoryArchive {
 
     private func expired(_ origin: HistoryQuery.Origin, _ bounds: HistoryBounds, _ why: String) -> SwiftDataError {
         .historyTokenExpired(
-            store: historyStore, after: origin.number, oldest: bounds.horizon + 1, because: why)
+            store: historyLocation, after: origin.number, oldest: bounds.horizon + 1, because: why)
     }
 
     /// Forgets what a descriptor matches; its order and limit count too.
@@ -126,7 +126,7 @@ extension HistoryArchive {
         guard let last = numbers.last else { return 0 }
         let holders = try historyHolders().filter { $0.needs(last, of: historyStore) }
         if !holders.isEmpty, !isForced {
-            throw HistoryHeld(store: historyStore, holders: holders.map(\.name).sorted())
+            throw HistoryHeld(store: historyLocation, holders: holders.map(\.name).sorted())
         }
         try removeHistory(numbers, secure: isSecure)
         if !holders.isEmpty {

@@ -93,7 +93,7 @@ extension ModelContainer {
 
     private static func status(after error: any Error) -> StoreHealth.Status {
         switch (error as? any ClassifiedStoreError)?.errorClass {
-        case .locked: .locked
+        case .locked, .busy: .locked
         case .damaged: .damaged
         default: .failing
         }

@@ -183,7 +183,7 @@ import Testing
         let holder = try container.holdHistory("sync", after: tokens[0])
         #expect(holder.state == .active && holder.token.tokenValue == tokens[0].tokenValue)
         let all = HistoryOf()
-        #expect(throws: HistoryHeld(store: try #require(tokens[0].storeIdentifier), holders: ["sync"])) {
+        #expect(throws: HistoryHeld(store: try place(of: container), holders: ["sync"])) {
             try context.deleteHistory(all)
         }
         #expect(try context.history().count == 3)

@@ -13,8 +13,8 @@ struct PastOpening {
         if case .token(let token) = point {
             let names = Set(container.stores.map(\.identifier))
             guard let named = token.tokenValue?.keys, named.contains(where: names.contains) else {
-                throw AsOfUnavailable(
-                    store: token.tokenValue?.keys.sorted().first ?? "-", oldest: nil, reason: .unsupported)
+                let locations = container.stores.map(\.location).joined(separator: ", ")
+                throw AsOfUnavailable(store: locations, oldest: nil, reason: .otherStore)
             }
         }
         return try container.stores.map(version)
@@ -23,7 +23,7 @@ struct PastOpening {
     private func version(of store: StoreConnection) throws -> PastVersion? {
         let isNamed = if case .token(let token) = point { token.tokenValue?[store.identifier] != nil } else { true }
         func unavailable(_ reason: AsOfUnavailable.Reason, _ oldest: Int64? = nil) -> AsOfUnavailable {
-            AsOfUnavailable(store: store.identifier, oldest: oldest, reason: reason)
+            AsOfUnavailable(store: store.location, oldest: oldest, reason: reason)
         }
         store.saveLock.lock()
         defer { store.saveLock.unlock() }

@@ -17,7 +17,9 @@ extension DataStoreConfiguration {
             do {
                 return try body()
             } catch {
-                guard (error as? any ClassifiedStoreError)?.errorClass == .locked else { throw error }
+                guard let classified = error as? any ClassifiedStoreError,
+                    [.locked, .busy].contains(classified.errorClass)
+                else { throw error }
                 if case MigrationError.stageFailed = error { throw error }
                 let now = ContinuousClock.now
                 guard let migration = (self as? any MigratableConfiguration)?.migrationUnderWay() else {

@@ -28,6 +28,11 @@ extension DataStore {
     }
 }
 
+extension HistoryArchive where Self: DataStore {
+    /// Where the store is, or the name of its configuration.
+    public var historyLocation: String { configuration.locationOrName }
+}
+
 extension HistoryArchive {
     /// Hands over the transactions after a number, oldest first, until the body returns false.
     /// - Returns: false if no history is kept, or none that can be read so; the body was not called then.

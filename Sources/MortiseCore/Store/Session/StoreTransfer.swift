@@ -291,7 +291,7 @@ public final class StoreTransfer<Store: DataStore> {
     }
 
     private func fault(_ text: String) -> ModelContextError {
-        .storeContract(store: store.identifier, fault: text)
+        .storeContract(store: store.configuration.locationOrName, fault: text)
     }
 
     // MARK: Writing

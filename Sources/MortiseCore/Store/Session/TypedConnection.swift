@@ -46,7 +46,8 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
     override func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? {
         if let recorder {
             guard let own = descriptor as? HistoryDescriptor<DefaultHistoryTransaction> else { return nil }
-            return try RecordedHistory(recorder: recorder, schema: schema).transactions(matching: own) as? [H]
+            return try RecordedHistory(recorder: recorder, schema: schema, historyLocation: location).transactions(
+                matching: own) as? [H]
         }
         guard let provider = store as? any HistoryProviding else { return nil }
         do {
@@ -74,7 +75,8 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
     override func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool {
         if let recorder {
             guard let own = descriptor as? HistoryDescriptor<DefaultHistoryTransaction> else { return false }
-            _ = try RecordedHistory(recorder: recorder, schema: schema).deleteTransactions(matching: own)
+            _ = try RecordedHistory(recorder: recorder, schema: schema, historyLocation: location).deleteTransactions(
+                matching: own)
             return true
         }
         guard let provider = store as? any HistoryProviding else { return false }

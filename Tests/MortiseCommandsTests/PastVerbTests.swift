@@ -35,7 +35,8 @@ import Testing
         _ = try succeed("set", store, "Trip", "--where", "name == 'Trip 2'", "name=Changed", "price=500", "--yes")
         let between = try all(store)
         let second = try lastTransaction(store)
-        _ = try succeed("delete", store, "Trip", "--where", "name in ['Trip 0', 'Trip 5']", "--yes")
+        _ = try succeed("delete", store, "Stop", "--where", "trip.name in ['Trip 0', 'Trip 5']", "--yes")
+        _ = try succeed("delete", store, "Guide", "--where", "name == 'Björn'", "--yes")
         _ = try succeed("set", store, "Guide", "--all", "name=Nobody", "--yes")
         #expect(try all(store) != between && between != before && number != second)
 

@@ -66,7 +66,7 @@ public struct MortiseTool: Sendable {
                 try context.output.flush()
                 return ToolExitStatus.success
             } catch {
-                return report(error, context)
+                return Self.report(error, context)
             }
         }
     }
@@ -88,7 +88,7 @@ public struct MortiseTool: Sendable {
     }
 
     /// Prints what went wrong in one line, and help to the standard output.
-    private func report(_ error: any Error, _ context: ToolContext) -> Int32 {
+    static func report(_ error: any Error, _ context: ToolContext) -> Int32 {
         // What was printed before the error comes before it.
         try? context.output.flush()
         if MortiseCommand.exitCode(for: error) == .success {
@@ -100,7 +100,7 @@ public struct MortiseTool: Sendable {
         }
         if error is SchemasDiffer { return ToolExitStatus.different }
         if case ToolError.findings? = error as? ToolError { return ToolExitStatus.of(error) }
-        let message = Self.message(error)
+        let message = message(error)
         let mark = context.errors.styled("error:", .red)
         try? context.errors.line("mortise: \(mark) \(message)")
         if context.errors.isTerminal, let place = error as? PredicateTextError {

@@ -8,6 +8,8 @@ final class OpenStore {
     let schema: StoredSchema
     let layouts: [String: RecordLayout]
     let store: any DataStore
+    /// The records as they were, where they are asked for; queries are answered from it then.
+    private(set) var past: (any StoreVersion)?
     private var loaded: (any StoreVersion)?
     private var walked: (any StoreVersion)?
 
@@ -39,6 +41,10 @@ final class OpenStore {
         return try OpenStore(
             following ? configuration.following() : configuration.readOnly(), schema: schema, name: name)
     }
+
+    /// Lets queries see the records as they were.
+    /// - Throws: what `PastPoint.version(of:)` throws.
+    func goBack(to point: PastPoint) throws { past = try point.version(of: self) }
 
     /// The records as they are. For a store without versions all of them are read, once, until `refresh()`.
     func version() throws -> any StoreVersion {
@@ -100,22 +106,27 @@ final class OpenStore {
     }
 
     func reader(of version: any StoreVersion) -> RecordReader {
-        version is AnswerVersion
+        if past != nil {
+            return PastReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
+        }
+        return version is AnswerVersion
             ? AnswerReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
             : RecordReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
     }
 
-    /// Saves inserted, updated and deleted records. With `updatedVersions` and `deletedVersions` the records have to have these versions
-    /// still.
+    /// Saves inserted, updated and deleted records. With `baseVersion` the store has to have that version still, and with
+    /// `updatedVersions` and `deletedVersions` the records.
     /// - Throws: what the store throws; `ToolError.unsupported` for a store with its own type of snapshots.
     func save(
         inserted: [DefaultSnapshot] = [], updated: [DefaultSnapshot] = [], deleted: [DefaultSnapshot] = [],
-        changedSlots: [SlotSet] = [], updatedVersions: [UInt64] = [], deletedVersions: [UInt64] = []
+        changedSlots: [SlotSet] = [], baseVersion: UInt64? = nil, updatedVersions: [UInt64] = [],
+        deletedVersions: [UInt64] = []
     ) throws -> [PersistentIdentifier: PersistentIdentifier] {
         func save<S: DataStore>(_ store: S) throws -> [PersistentIdentifier: PersistentIdentifier] {
             let request = DataStoreSaveChangesRequest<DefaultSnapshot>(
                 inserted: inserted, updated: updated, deleted: deleted, editingState: EditingState(author: "mortise"),
-                changedSlots: changedSlots, updatedVersions: updatedVersions, deletedVersions: deletedVersions)
+                changedSlots: changedSlots, baseVersion: baseVersion, updatedVersions: updatedVersions,
+                deletedVersions: deletedVersions)
             guard let request = request as? DataStoreSaveChangesRequest<S.Snapshot> else {
                 throw ToolError.unsupported(store: name, what: "take records without models")
             }

@@ -36,6 +36,8 @@ struct RecordEdit {
         var changes: ChangeSet
         /// The records that the store changes or deletes. What follows from that by delete rules need not be among them.
         var records: [PersistentIdentifier]
+        /// Whether each record gets values of its own, which no batch says.
+        var isByRecord = false
     }
 
     /// How many records are listed.
@@ -162,6 +164,7 @@ struct RecordEdit {
     private func save(
         _ made: Change, _ change: StoreBatch.Change, _ run: StoreQueryRun, checksRecords: Bool
     ) throws {
+        if made.isByRecord { return try saveByRecord(made, run) }
         if checksRecords, let version = run.version as? AnswerVersion, try save(made, change, run, readIn: version) {
             return
         }
@@ -189,6 +192,28 @@ struct RecordEdit {
             // The store has to refuse references that others have made since.
             return try capabilities.contains(.referentialIntegrity) && save(deletionOf: made, run, readIn: version)
         }
+    }
+
+    /// Saves values that differ from record to record.
+    private func saveByRecord(_ made: Change, _ run: StoreQueryRun) throws {
+        if let version = run.version as? AnswerVersion {
+            guard try save(made.changes.updated, readIn: version) else {
+                throw ToolError.unsupported(store: store.name, what: "change relationships without models")
+            }
+            return
+        }
+        let snapshots = try made.changes.updated.map { update in
+            guard let record = run.reader.record(update.record) else {
+                throw ToolError.changedMeanwhile(record: "\(update.record)")
+            }
+            let values = update.layout.slots.indices.map { slot in
+                update.value(at: slot) ?? run.reader.value(record, slot: slot)
+            }
+            return DefaultSnapshot(
+                persistentIdentifier: update.record, layout: update.layout, values: ContiguousArray(values))
+        }
+        _ = try store.save(
+            updated: snapshots, changedSlots: made.changes.updated.map(\.slots), baseVersion: run.version.number)
     }
 
     private func save(_ updates: [ChangeSet.Update], readIn version: AnswerVersion) throws -> Bool {

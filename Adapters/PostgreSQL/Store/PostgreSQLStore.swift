@@ -9,7 +9,7 @@ import Synchronization
 /// The server evaluates what it decides as Swift does; the framework does the rest. A save is one transaction, which checks the
 /// versions of the records that it changes, so that other processes may read and write the store at the same time. The store has a
 /// history of all saves.
-public final class PostgreSQLStore: QueryableDataStore, RestoringDataStore, HealthCheckedStore, Sendable {
+public final class PostgreSQLStore: QueryableDataStore, Sendable {
     /// The form in which records enter and leave the store.
     public typealias Snapshot = DefaultSnapshot
 
@@ -50,7 +50,7 @@ public final class PostgreSQLStore: QueryableDataStore, RestoringDataStore, Heal
     public var capabilities: StoreCapabilities {
         StoreCapabilities(conformances: self).union([
             .reopening, .durability, .erase, .batchUpdate, .uniqueness, .referentialIntegrity, .concurrency,
-            .recordVersions, .deferredRelationships, .announcements, .closing, .aggregates,
+            .recordVersions, .deferredRelationships, .announcements, .closing, .aggregates, .restoring, .healthChecks,
         ])
     }
 

@@ -8,6 +8,9 @@ final class OpenStore {
     let schema: StoredSchema
     let layouts: [String: RecordLayout]
     let store: any DataStore
+    let queryable: any QueryableDataStore
+    /// Nil for a store without versions.
+    let versioned: (any VersionedDataStore)?
     private var loaded: (any StoreVersion)?
     private var walked: (any StoreVersion)?
 
@@ -21,9 +24,12 @@ final class OpenStore {
         layouts = schema.recordLayouts()
         let store = try C.Store(configuration, migrationPlan: nil)
         self.store = store
-        guard store is any QueryableDataStore else {
+        let conformances = StoreConformances(store)
+        guard let queryable = conformances.queries else {
             throw ToolError.unsupported(store: name, what: "be read without models")
         }
+        self.queryable = queryable
+        versioned = conformances.versions
     }
 
     /// Opens a store for reading, as it is now or so that it follows what other processes commit.
@@ -42,11 +48,8 @@ final class OpenStore {
 
     /// The records as they are. For a store without versions all of them are read, once, until `refresh()`.
     func version() throws -> any StoreVersion {
-        if let versioned = store as? any VersionedDataStore { return versioned.currentVersion }
+        if let versioned { return versioned.currentVersion }
         if let loaded { return loaded }
-        guard let queryable = store as? any QueryableDataStore else {
-            throw ToolError.unsupported(store: name, what: "be read without models")
-        }
         let version = try SnapshotVersion(queryable, schema, layouts, name: name)
         loaded = version
         return version
@@ -56,9 +59,7 @@ final class OpenStore {
     /// records by their identifiers, this keeps a few at a time; otherwise it is `version()`.
     func walkedVersion() throws -> any StoreVersion {
         if let walked { return walked }
-        guard !(store is any VersionedDataStore), let queryable = store as? any QueryableDataStore else {
-            return try version()
-        }
+        guard versioned == nil else { return try version() }
         let found: any StoreVersion = try WindowedVersion.of(queryable, schema, layouts, name: name) ?? version()
         walked = found
         return found
@@ -95,7 +96,6 @@ final class OpenStore {
                 return snapshot
             }
         }
-        guard let queryable = store as? any QueryableDataStore else { return [] }
         return try records(queryable)
     }
 

@@ -77,6 +77,13 @@ import Testing
         for file in files { #expect(guide.contains(try #require(file.split(separator: "/").last)), "\(file)") }
     }
 
+    /// What else a store can do, it tells by its capabilities.
+    @Test func oneFileAsksWhichProtocolsAStoreConformsTo() throws {
+        let casts = #/\b(?:as\?|is) any (?:\w+Store|DataStoreBatching|HistoryProviding|HistoryArchive)\b/#
+        let found = try Sources.texts().filter { $0.value.contains(casts) }.keys.sorted()
+        #expect(found == ["Store/Capabilities/StoreConformances.swift"])
+    }
+
     @Test func noCircleIsLarge() throws {
         let sources = try Sources()
         #expect(sources.arrows[Self.given.file]?.contains(Self.given.names) == true)

@@ -19,3 +19,8 @@ package struct StoreConformances {
         history = store as? any HistoryProviding
     }
 }
+
+extension DataStore {
+    /// The latest version; nil for a store without versions.
+    var latestVersion: (any StoreVersion)? { StoreConformances(self).versions?.currentVersion }
+}

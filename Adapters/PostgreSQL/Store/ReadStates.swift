@@ -51,7 +51,7 @@ final class ReadState: @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private var cursors = 0
 
-    /// - Parameter isPooled: whether to take one of the pool's connections, for a short time.
+    /// With `isPooled`, it takes one of the pool's connections, which is for a short time.
     init(_ store: PostgreSQLStore, isPooled: Bool = false) throws {
         pool = isPooled ? store.pool : nil
         connection = try isPooled ? store.pool.take() : PostgreSQLConnection(store.configuration)

@@ -93,8 +93,7 @@ final class LayoutGathering {
         return result
     }
 
-    /// Links a model to those that it holds when there are layouts for that.
-    /// - Parameter link: links it; called once.
+    /// Calls what links a model to those that it holds when there are layouts for that, once.
     static func postponeLinks(of model: any PersistentModel, _ link: @escaping () -> Void) {
         guard let current, !current.postponed.contains(where: { $0.model === model }) else { return }
         current.postponed.append((model, link))

@@ -10,6 +10,9 @@ final class OpenStore {
     let store: any DataStore
     /// The records as they were, where they are asked for; queries are answered from it then.
     private(set) var past: (any StoreVersion)?
+    let queryable: any QueryableDataStore
+    /// Nil for a store without versions.
+    let versioned: (any VersionedDataStore)?
     private var loaded: (any StoreVersion)?
     private var walked: (any StoreVersion)?
 
@@ -23,9 +26,12 @@ final class OpenStore {
         layouts = schema.recordLayouts()
         let store = try C.Store(configuration, migrationPlan: nil)
         self.store = store
-        guard store is any QueryableDataStore else {
+        let conformances = StoreConformances(store)
+        guard let queryable = conformances.queries else {
             throw ToolError.unsupported(store: name, what: "be read without models")
         }
+        self.queryable = queryable
+        versioned = conformances.versions
     }
 
     /// Opens a store for reading, as it is now or so that it follows what other processes commit.
@@ -48,11 +54,8 @@ final class OpenStore {
 
     /// The records as they are. For a store without versions all of them are read, once, until `refresh()`.
     func version() throws -> any StoreVersion {
-        if let versioned = store as? any VersionedDataStore { return versioned.currentVersion }
+        if let versioned { return versioned.currentVersion }
         if let loaded { return loaded }
-        guard let queryable = store as? any QueryableDataStore else {
-            throw ToolError.unsupported(store: name, what: "be read without models")
-        }
         let version = try SnapshotVersion(queryable, schema, layouts, name: name)
         loaded = version
         return version
@@ -62,9 +65,7 @@ final class OpenStore {
     /// records by their identifiers, this keeps a few at a time; otherwise it is `version()`.
     func walkedVersion() throws -> any StoreVersion {
         if let walked { return walked }
-        guard !(store is any VersionedDataStore), let queryable = store as? any QueryableDataStore else {
-            return try version()
-        }
+        guard versioned == nil else { return try version() }
         let found: any StoreVersion = try WindowedVersion.of(queryable, schema, layouts, name: name) ?? version()
         walked = found
         return found
@@ -101,7 +102,6 @@ final class OpenStore {
                 return snapshot
             }
         }
-        guard let queryable = store as? any QueryableDataStore else { return [] }
         return try records(queryable)
     }
 

@@ -46,7 +46,6 @@ struct RecordEdit {
     private static let attempts = 10
 
     private let store: OpenStore
-    private let queryable: any QueryableDataStore
     private let query: StoreQuery
     let run: StoreQueryRun
 
@@ -64,10 +63,6 @@ struct RecordEdit {
     /// - Throws: `ToolError`; `PredicateTextError`; `UnknownEntity`; what the store throws.
     init(_ store: OpenStore, _ options: EditOptions) throws {
         self.store = store
-        guard let queryable = store.store as? any QueryableDataStore else {
-            throw ToolError.unsupported(store: store.name, what: "be changed without models")
-        }
-        self.queryable = queryable
         let text = PredicateText(schema: store.schema, storeIdentifier: store.store.identifier)
         try text.check(options.entity)
         query = StoreQuery(
@@ -169,9 +164,9 @@ struct RecordEdit {
             return
         }
         (run.version as? AnswerVersion)?.endState()
-        let base = store.store is any VersionedDataStore ? run.version.number : nil
+        let base = store.versioned != nil ? run.version.number : nil
         do {
-            _ = try queryable.execute(
+            _ = try store.queryable.execute(
                 StoreBatch(.records(made.records), change, author: "mortise", baseVersion: base))
         } catch DataStoreError.unsupportedFeature {
             throw ToolError.unsupported(store: store.name, what: "carry out this change without models")
@@ -184,7 +179,7 @@ struct RecordEdit {
     private func save(
         _ made: Change, _ change: StoreBatch.Change, _ run: StoreQueryRun, readIn version: AnswerVersion
     ) throws -> Bool {
-        let capabilities = queryable.capabilities
+        let capabilities = store.queryable.capabilities
         guard capabilities.contains(.batchUpdate) else { return false }
         switch change {
         case .update: return try save(made.changes.updated, readIn: version)

@@ -78,7 +78,7 @@ struct StoreQueryRun {
 
     private static func answer(to query: StoreQuery, in store: OpenStore) throws -> Answer {
         if let past = store.past { return try answer(to: query, in: store, as: past) }
-        if let versioned = store.store as? any VersionedDataStore {
+        if let versioned = store.versioned {
             let version = versioned.currentVersion
             let reader = store.reader(of: version)
             let plan = versioned.plan(query)
@@ -89,10 +89,7 @@ struct StoreQueryRun {
                 plan: plan, records: answer.rows.map { RecordReference(table: tables[$0.table], row: $0.row) },
                 count: answer.count, report: answer.report, version: version, reader: reader)
         }
-        guard let queryable = store.store as? any QueryableDataStore else {
-            throw ToolError.unsupported(store: store.name, what: "answer queries without models")
-        }
-        let answer = try AnswerVersion.answer(to: query, of: queryable, store.layouts, name: store.name)
+        let answer = try AnswerVersion.answer(to: query, of: store.queryable, store.layouts, name: store.name)
         let reader = store.reader(of: answer.version)
         return Answer(
             plan: answer.plan, records: try Self.references(answer.rows, reader), count: answer.count,

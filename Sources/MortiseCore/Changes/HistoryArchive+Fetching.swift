@@ -3,7 +3,7 @@ import Foundation
 extension HistoryArchive {
     /// The transactions that a descriptor asks for. Changes are read of those alone that are returned, or whose changes the predicate
     /// looks at.
-    func transactions(
+    package func transactions(
         matching descriptor: HistoryDescriptor<DefaultHistoryTransaction>
     ) throws -> [DefaultHistoryTransaction] {
         let query = HistoryQuery(descriptor.predicate, store: historyStore)
@@ -108,7 +108,7 @@ extension HistoryArchive {
     ///   - isSecure: as for `removeHistory`.
     /// - Returns: how many transactions were forgotten.
     /// - Throws: `HistoryHeld`; why the history cannot be read or changed; what evaluating the predicate throws.
-    func deleteTransactions(
+    package func deleteTransactions(
         matching descriptor: HistoryDescriptor<DefaultHistoryTransaction>, forced isForced: Bool = false,
         secure isSecure: Bool = false
     ) throws -> Int {

@@ -128,7 +128,7 @@ extension ModelContainer {
             let described = configuration as? any SelfDescribingConfiguration
             let store = connection.underlying
             var records: [String: Int] = [:]
-            if let version = (store as? any VersionedDataStore)?.currentVersion {
+            if let version = connection.version {
                 for entity in store.schema.entities {
                     records[entity.name] = version.rows(ofEntity: entity.name)?.count ?? 0
                 }
@@ -162,9 +162,7 @@ extension ModelContainer {
                 case .success(nil) = Result(catching: { try described.storedSchema() })
             {
                 // One whose file is gone knows that it had one.
-                if let checked = connection.underlying as? any HealthCheckedStore {
-                    try connection.calling { _ in try checked.checkHealth() }
-                }
+                try connection.calling { try $0.checkHealth() }
                 return StoreReport(configuration.name, passedOver: .nothingStored)
             }
             return try body(configuration, connection) ?? StoreReport(configuration.name, passedOver: .unsupported)

@@ -85,7 +85,7 @@ extension VersionedDataStore {
         func reading(_ location: String) -> PastReading {
             PastReading(schema: schema, point: point, allowsReplay: true, location: location)
         }
-        guard let archive = self as? any HistoryArchive else { throw reading(identifier).unavailable(.unsupported) }
+        guard let archive = historyArchive else { throw reading(identifier).unavailable(.unsupported) }
         let version = currentVersion
         let token = historyToken(ofVersion: version.number) as? DefaultHistoryToken
         let last = try token?.tokenValue?[identifier] ?? archive.historyBounds().last

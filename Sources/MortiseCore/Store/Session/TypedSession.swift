@@ -217,7 +217,7 @@ final class TypedSession<Store: DataStore>: StoreSession {
     override func batchDelete<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, includeSubclasses: Bool
     ) throws -> Bool {
-        guard let batching = typed.underlying as? any DataStoreBatching else { return false }
+        guard let batching = typed.batching else { return false }
         do {
             try typed.locked { _ in
                 try batching.delete(

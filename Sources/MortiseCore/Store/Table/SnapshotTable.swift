@@ -161,7 +161,7 @@ public struct SnapshotTable: Sendable {
         records[entity] = all
     }
 
-    /// Adds records of another store, whose identifier the table takes: what `RestoringDataStore` asks for.
+    /// Adds records of another store, whose identifier the table takes: what `DataStore.restore(_:ofStore:nextNumber:)` asks for.
     /// - Parameters:
     ///   - snapshots: records of any entities, in any order.
     ///   - store: the identifier of the other store.

@@ -50,13 +50,12 @@ struct GroupRun {
 
     /// Nil if the store leaves it to its caller.
     private static func pushed(_ query: AggregateQuery, in store: OpenStore) throws -> AggregateAnswer? {
-        guard store.past == nil, let queryable = store.store as? any QueryableDataStore,
-            queryable.capabilities.contains(.aggregates)
-        else { return nil }
+        let queryable = store.queryable
+        guard store.past == nil, queryable.capabilities.contains(.aggregates) else { return nil }
         let plan = queryable.plan(query.query)
         try plan.validate(adapter: store.name, for: query.query)
         guard plan.isExact else { return nil }
-        let version = (queryable as? any VersionedDataStore)?.currentVersion
+        let version = store.versioned?.currentVersion
         guard let answer = try queryable.aggregate(query, in: version) else { return nil }
         try version?.check()
         for group in answer.groups

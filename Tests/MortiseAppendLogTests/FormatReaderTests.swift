@@ -32,7 +32,7 @@ struct FormatReaderTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "all.log").path
         let store = try KindsLog(path: path)
-        for _ in 0..<(isFullSize ? 20 : 4) { try store.save(&generator) }
+        for _ in 0..<(isFullSize ? 20 : 6) { try store.save(&generator) }
         try store.store.checkpoint()
         try store.save(&generator)
         let read = try FormatReader.read(path)

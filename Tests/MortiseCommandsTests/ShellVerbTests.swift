@@ -1,6 +1,9 @@
 #if Tool
 import Foundation
+import MortiseAppendLog
 @testable import MortiseCommands
+import MortiseCore
+import MortiseJSONFile
 import Testing
 
 /// `mortise shell`, as a process that reads its lines from a file.
@@ -39,6 +42,40 @@ import Testing
         #expect(made.output.contains("index") && made.output.contains("by mortise"), "\(made.output)")
         // There is nothing left to carry out.
         #expect(made.status == ToolExitStatus.usage && made.errors.contains("nothing to carry out"), "\(made)")
+    }
+
+    /// Another program saves between what is shown and the yes.
+    @Test(arguments: ["trips.json", "trips.log"]) func nothingIsCarriedOutThatWasNotShown(_ name: String) throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips(name, 4)
+        let context = ToolContext(
+            registry: StoreRegistry(.json, .log), settings: ToolSettings(), models: nil, plan: nil,
+            output: Output(open("/dev/null", O_WRONLY)), errors: Output(open("/dev/null", O_WRONLY)))
+        try context.whileCurrent {
+            var session = ShellSession(store: store)
+            try session.start()
+            let line = "delete Trip --where \"destination == 'Bergen'\""
+            let assigned = "destination=Bergen"
+            #expect(
+                try ToolRun("set", store, "Trip", "--where", "name == 'Trip 1'", "--yes", assigned).status == 0)
+            _ = try session.run(line)
+            #expect(
+                try ToolRun("set", store, "Trip", "--where", "name == 'Trip 2'", "--yes", assigned).status == 0)
+            #expect { try session.run("yes") } throws: { error in
+                if case ToolError.changedSinceShown = error { true } else { false }
+            }
+            #expect(try ToolRun("fetch", store, "Trip", "--count").output == "4\n")
+            _ = try session.run(line)
+            _ = try session.run("yes")
+            #expect(try ToolRun("fetch", store, "Trip", "--count").output == "2\n")
+        }
+    }
+
+    @Test func aLiteralMayHaveTheSignOfAnOption() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.json", 2)
+        let run = try shell(store, "count Trip where name == \"a --b\"", "count Trip --where 'name == \"a --b\"'")
+        #expect(run.status == 0 && run.output == "0\n0\n", "\(run)")
     }
 
     @Test func theFirstErrorEndsAFileOfLines() throws {

@@ -3,8 +3,8 @@ import Mortise
 import PackageTestSupport
 import Testing
 
-@Model private final class Berth {
-    #Unique<Berth>([\.harbor, \.pier, \.number])
+@Model private final class PierPlace {
+    #Unique<PierPlace>([\.harbor, \.pier, \.number])
     var harbor: String
     var pier: Int?
     var number: Int
@@ -17,7 +17,7 @@ import Testing
 @Suite struct FindingByKeysTests {
     private func container(_ kind: String, _ folder: Folder) throws -> ModelContainer {
         try ModelContainer(
-            for: Berth.self,
+            for: PierPlace.self,
             store: kind == "memory" ? "memory:\(UUID())" : "\(kind):\(folder.path("berths.\(kind)"))")
     }
 
@@ -29,14 +29,14 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let (harbors, piers) = (["LIS", "OPO", "e\u{301}"], [nil, 1, 2])
         for step in 0..<120 {
-            let all = try context.fetch(FetchDescriptor<Berth>())
+            let all = try context.fetch(FetchDescriptor<PierPlace>())
             let harbor = harbors.randomElement(using: &random) ?? ""
             let (pier, number) = (piers.randomElement(using: &random) ?? nil, Int.random(in: 0..<4, using: &random))
             let expected = all.first { $0.harbor == harbor && $0.pier == pier && $0.number == number }
             let found = try context.first(
-                Berth.self, where: \.harbor, \.pier, \.number, is: harbor, pier, number)
+                PierPlace.self, where: \.harbor, \.pier, \.number, is: harbor, pier, number)
             #expect(found === expected, "step \(step) of seed \(seed)")
-            let two = try context.first(Berth.self, where: \.pier, \.number, is: pier, number)
+            let two = try context.first(PierPlace.self, where: \.pier, \.number, is: pier, number)
             #expect(two === all.first { $0.pier == pier && $0.number == number }, "step \(step) of seed \(seed)")
             switch Int.random(in: 0..<5, using: &random) {
             case 0: try context.save()
@@ -44,8 +44,8 @@ import Testing
             case 2: all.randomElement(using: &random)?.name = "\(step)"
             default:
                 let made = try context.findOrCreate(
-                    Berth.self, where: \.harbor, \.pier, \.number, is: harbor, pier, number
-                ) { Berth(harbor, pier, number) }
+                    PierPlace.self, where: \.harbor, \.pier, \.number, is: harbor, pier, number
+                ) { PierPlace(harbor, pier, number) }
                 #expect(expected == nil || made === expected)
                 #expect(made.harbor == harbor && made.pier == pier && made.number == number)
             }
@@ -55,24 +55,24 @@ import Testing
     @Test func whatIsNoAttributeIsRefused() throws {
         let context = ModelContext(try container("memory", try Folder()))
         #expect {
-            _ = try context.first(Berth.self, where: \.harbor, \.name.count, is: "LIS", 3)
+            _ = try context.first(PierPlace.self, where: \.harbor, \.name.count, is: "LIS", 3)
         } throws: { error in
             guard case SwiftDataError.unsupportedKeyPath = error else { return false }
-            return error.localizedDescription.contains("no stored attribute of Berth")
+            return error.localizedDescription.contains("no stored attribute of PierPlace")
         }
     }
 
     /// A compound constraint is looked up: few rows are looked at.
     @Test func aConstraintOfSeveralPropertiesLeadsToTheModel() throws {
         let context = ModelContext(try container("memory", try Folder()))
-        for number in 0..<2_000 { context.insert(Berth("LIS", number % 2, number)) }
+        for number in 0..<2_000 { context.insert(PierPlace("LIS", number % 2, number)) }
         try context.save()
         context.fullScanPolicy = .refuse
         #expect(
-            try context.first(Berth.self, where: \.harbor, \.pier, \.number, is: "LIS", 1, 1_001)?.number == 1_001)
-        #expect(try context.first(Berth.self, where: \.harbor, \.pier, \.number, is: "LIS", 0, 1_001) == nil)
+            try context.first(PierPlace.self, where: \.harbor, \.pier, \.number, is: "LIS", 1, 1_001)?.number == 1_001)
+        #expect(try context.first(PierPlace.self, where: \.harbor, \.pier, \.number, is: "LIS", 0, 1_001) == nil)
         #expect(throws: QueryPlanError.self) {
-            try context.first(Berth.self, where: \.name, \.number, is: "LIS", 1)
+            try context.first(PierPlace.self, where: \.name, \.number, is: "LIS", 1)
         }
     }
 }

@@ -16,10 +16,23 @@ struct MigrationCopy {
         guard let main = try argument.selfDescribing().storeFiles().first?.path else {
             throw ToolError.missing(store: argument.name)
         }
-        let file = URL(fileURLWithPath: main).resolvingSymlinksInPath()
+        // Some stores keep copies beside the path that they are opened by, others beside the file that it leads to.
+        let file = URL(fileURLWithPath: main)
+        let target = file.resolvingSymlinksInPath()
+        var copies = try copies(of: file, argument)
+        if target.path != file.path {
+            let known = Set(copies.map { URL(fileURLWithPath: $0.path).resolvingSymlinksInPath().path })
+            copies += try Self.copies(of: target, argument).filter {
+                !known.contains(URL(fileURLWithPath: $0.path).resolvingSymlinksInPath().path)
+            }
+        }
+        return copies.sorted { $0.date == $1.date ? $0.path < $1.path : $0.date > $1.date }
+    }
+
+    private static func copies(of file: URL, _ argument: StoreArgument) throws -> [MigrationCopy] {
         let (folder, name) = (file.deletingLastPathComponent(), file.lastPathComponent)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
-        let copies = try names.filter { isCopy($0, of: name) }.compactMap { found -> MigrationCopy? in
+        return try names.filter { isCopy($0, of: name) }.compactMap { found -> MigrationCopy? in
             let path = folder.appending(path: found).path(percentEncoded: false)
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             guard attributes[.type] as? FileAttributeType == .typeRegular else { return nil }
@@ -28,7 +41,6 @@ struct MigrationCopy {
                 bytes: (attributes[.size] as? NSNumber)?.int64Value ?? 0,
                 date: attributes[.modificationDate] as? Date ?? .distantPast)
         }
-        return copies.sorted { $0.date == $1.date ? $0.path < $1.path : $0.date > $1.date }
     }
 
     /// Whether a file has the name of a copy: `NAME.schema-VERSION-` and 16 digits, or `NAME.before-` with the occasion and a number. Of a

@@ -24,7 +24,9 @@ enum PastPoint {
     /// - Throws: `ToolError.unsupported` for a store that cannot be read so, `.usage` for a transaction that is not there yet;
     ///   `AsOfUnavailable`; what the store throws.
     func version(of store: OpenStore) throws -> any StoreVersion {
-        guard let versioned = store.versioned, let archive = store.store.historyArchive else { throw Self.unsupported(store) }
+        guard let versioned = store.versioned, let archive = store.store.historyArchive else {
+            throw Self.unsupported(store)
+        }
         do {
             let last = try archive.historyBounds().last
             if case .number(let number) = self, number > last {

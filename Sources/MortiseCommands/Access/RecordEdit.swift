@@ -90,6 +90,13 @@ struct RecordEdit {
         let output = ToolContext.current.output
         let made = try Self.change(run, make)
         try show(made.changes, options)
+        if let shown = ShownChanges.current {
+            if options.yes, let changes = shown.changes, !made.changes.comesToTheSame(as: changes) {
+                try output.flush()
+                throw ToolError.changedSinceShown(store: store.name)
+            }
+            shown.changes = made.changes
+        }
         if made.records.isEmpty || made.changes.isEmpty {
             if options.format == .text { try output.line("there is nothing to change") }
         } else if options.yes {
@@ -102,6 +109,17 @@ struct RecordEdit {
     }
 
     func close() throws { try store.close() }
+
+    /// The properties of the unique keys of an entity, also of those that it inherits.
+    private func uniqueProperties(of entity: String) -> [String] {
+        var names: Set<String> = []
+        var next: String? = entity
+        while let name = next, let found = store.schema.entities.first(where: { $0.name == name }) {
+            names.formUnion(found.uniquenessConstraints.joined())
+            next = found.superentity
+        }
+        return names.sorted()
+    }
 
     /// A read that fails looks like a record that is not there: its error comes before what that led to.
     private static func change(
@@ -151,6 +169,14 @@ struct RecordEdit {
                 let own = Set(shown.records)
                 if case .update = change, let error = error as? RecordsSuperseded {
                     checksRecords = error.identifiers.contains(where: own.contains)
+                    // There is no batch for values that differ: the store has said which record is in the way.
+                    if shown.isByRecord, !checksRecords, let other = error.identifiers.first,
+                        let model = shown.records.first
+                    {
+                        throw ModelContextError.notUnique(
+                            entity: model.entityName, properties: uniqueProperties(of: model.entityName), values: [],
+                            model: model, other: other)
+                    }
                 }
             }
         }

@@ -61,8 +61,8 @@ struct ShellSession {
 
     private let store: String
     private var entities: Set<String> = []
-    /// The last `set` or `delete` that only showed what would change.
-    private var shown: [String]?
+    /// The last `set` or `delete` that only showed what would change, and what that was.
+    private var shown: (words: [String], changes: ShownChanges)?
 
     init(store: String) { self.store = store }
 
@@ -90,11 +90,11 @@ struct ShellSession {
         case "help" where rest.isEmpty: try ToolContext.current.output.line(Self.help)
         case "help": try run(words: [rest, "--help"])
         case "yes":
-            guard let words = shown else {
+            guard let shown else {
                 throw ToolError.usage("there is nothing to carry out; use set or delete first")
             }
-            shown = nil
-            try run(words: words + ["--yes"])
+            self.shown = nil
+            try ShownChanges.$current.withValue(shown.changes) { try run(words: shown.words + ["--yes"]) }
         case "fetch" where Self.isQuery(rest), "count" where Self.isQuery(rest), "explain" where Self.isQuery(rest):
             try query(rest, first)
         case "count":
@@ -103,8 +103,9 @@ struct ShellSession {
         case _ where Self.verbs.contains(first):
             let words = [first, store] + (try Self.words(of: rest))
             shown = nil
-            try run(words: words)
-            if ["set", "delete"].contains(first), !words.contains("--yes") { shown = words }
+            let changes = ShownChanges()
+            try ShownChanges.$current.withValue(changes) { try run(words: words) }
+            if ["set", "delete"].contains(first), !words.contains("--yes") { shown = (words, changes) }
         default:
             throw ToolError.usage(
                 "unknown verb or entity \"\(first.shown())\""
@@ -123,9 +124,11 @@ struct ShellSession {
         }
     }
 
-    /// Whether what follows a verb is a query, not options.
+    /// Whether what follows a verb is a query, not options: a literal may have the sign of an option in it.
     private static func isQuery(_ text: String) -> Bool {
-        !text.isEmpty && !text.split(whereSeparator: \.isWhitespace).contains { $0.hasPrefix("--") }
+        let words = text.split(maxSplits: 2, whereSeparator: \.isWhitespace)
+        guard let entity = words.first, !entity.hasPrefix("-") else { return false }
+        return words.count == 1 || !words[1].hasPrefix("-")
     }
 
     private func query(_ text: String, _ verb: String) throws {

@@ -106,6 +106,12 @@ struct OrderedWalk {
         let index = TableIndex(table, self.index)
         if index.count <= most || limit == 0 { return nil }
         if isExact {
+            // Rows that are skipped cost nothing, unless their groups have to be found one after the other.
+            if directions != nil {
+                let (end, overflows) = limit.addingReportingOverflow(query.offset)
+                let reach = overflows ? index.count : min(end, index.count)
+                return reach > max(most, 8_192) ? reach : nil
+            }
             let reach = min(limit, index.count - min(query.offset, index.count))
             return reach > most ? reach : nil
         }

@@ -145,6 +145,25 @@ import Testing
                 updated: [snapshot(sent, .identifier(two))], deleted: [snapshot(one)], editingState: EditingState(),
                 changedSlots: [SlotSet([0])]))
         #expect(table[sent]?.values == [.identifier(two)])
+        // Nor may one refer to what is gone already, or goes with the same save.
+        #expect(throws: SnapshotTableError.noSuchRecord(one)) {
+            try table.apply(
+                Request(
+                    updated: [snapshot(sent, .identifier(one))], editingState: EditingState(),
+                    changedSlots: [SlotSet([0])]))
+        }
+        #expect(throws: SnapshotTableError.noSuchRecord(one)) {
+            try table.apply(
+                Request(inserted: [snapshot(letter, .identifier(one))], editingState: EditingState()))
+        }
+        var emptied = table
+        _ = try emptied.apply(Request(deleted: [snapshot(sent, .identifier(two))], editingState: EditingState()))
+        #expect(throws: SnapshotTableError.isRequired(two, by: letter, property: "stamp")) {
+            try emptied.apply(
+                Request(
+                    inserted: [snapshot(letter, .identifier(two))], deleted: [snapshot(two)],
+                    editingState: EditingState()))
+        }
         // What a snapshot has in a slot that did not change is not what is stored.
         #expect(throws: SnapshotTableError.isRequired(two, by: sent, property: "stamp")) {
             try table.apply(

@@ -203,10 +203,11 @@ public struct SnapshotTable: Sendable {
     private func checkNoneIsRequired(
         _ gone: Set<PersistentIdentifier>, after request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws(SnapshotTableError) {
-        if gone.isEmpty { return }
         let required = layouts.mapValues { layout in
             layout.slots.indices.filter { layout.slots[$0].role == .toOne && !layout.slots[$0].property.isOptional }
         }
+        try checkTargets(of: request, in: required, gone)
+        if gone.isEmpty { return }
         var updates: [PersistentIdentifier: Int] = [:]
         for (place, snapshot) in request.updated.enumerated() { updates[snapshot.persistentIdentifier] = place }
         for (entity, slots) in required where !slots.isEmpty {
@@ -221,6 +222,30 @@ public struct SnapshotTable: Sendable {
                         target, by: record.persistentIdentifier, property: record.layout.slots[slot].name)
                 }
             }
+        }
+    }
+
+    /// A reference that has to be there leads to a record that is there, or to one that the save inserts.
+    private func checkTargets(
+        of request: DataStoreSaveChangesRequest<DefaultSnapshot>, in required: [String: [Int]],
+        _ gone: Set<PersistentIdentifier>
+    ) throws(SnapshotTableError) {
+        let new = Set(request.inserted.map(\.persistentIdentifier))
+        func check(_ snapshot: DefaultSnapshot, _ changed: SlotSet?) throws(SnapshotTableError) {
+            let identifier = snapshot.persistentIdentifier
+            for slot in required[identifier.entityName] ?? [] where slot < snapshot.values.count {
+                guard changed?.contains(slot) ?? true, case .identifier(let target) = snapshot.values[slot] else {
+                    continue
+                }
+                if gone.contains(target) {
+                    throw .isRequired(target, by: identifier, property: snapshot.layout.slots[slot].name)
+                }
+                if !new.contains(target), place(of: target) == nil { throw .noSuchRecord(target) }
+            }
+        }
+        for snapshot in request.inserted { try check(snapshot, nil) }
+        for (number, snapshot) in request.updated.enumerated() {
+            try check(snapshot, number < request.changedSlots.count ? request.changedSlots[number] : nil)
         }
     }
 

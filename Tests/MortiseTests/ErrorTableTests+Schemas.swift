@@ -116,8 +116,10 @@ import Testing
                     .stagesNotFollowed(store: store, from: one, to: two),
                     .optionsNotFollowed(store: store, options: ["a"]),
                 ],
-                .locked: [.openElsewhere(store: store), .sharedElsewhere(store: store)],
-                .busy: [.migrationInProgress(store: store, migration: MigrationUnderWay(from: one, to: two))],
+                .locked: [
+                    .openElsewhere(store: store), .sharedElsewhere(store: store),
+                    .migrationInProgress(store: store, migration: MigrationUnderWay(from: one, to: two)),
+                ],
                 .missing: [.storeGone(store: store)],
                 .failedInputOutput: [
                     .notEnoughSpace(store: store, space: MigrationSpace(needed: 9, free: 1)), .stageFailed(failure),

@@ -185,7 +185,10 @@ import Testing
         table.add(
             SnapshotTableError.self,
             [
-                .conflict: [.noSuchRecord(try Self.record()), .holdsRecords(ofStore: Self.place)],
+                .conflict: [
+                    .noSuchRecord(try Self.record()), .holdsRecords(ofStore: Self.place),
+                    .isRequired(try Self.record(), by: try Self.record(), property: "team"),
+                ],
                 .unsupported: [.numbersExhausted],
                 .damaged: [
                     .unknownEntity("Trip"), .repeatedRecord(try Self.record()),

@@ -37,8 +37,10 @@ package struct MigrationAdvice {
         guard let bytes = try? JSONEncoder().encode(migration),
             let file = try? fileSystem.open(path, mode: .createExclusive(permissions: permissions))
         else { return }
-        defer { try? file.close() }
-        try? bytes.withUnsafeBytes { try file.writeAll($0, at: 0) }
+        let isWritten = (try? bytes.withUnsafeBytes { try file.writeAll($0, at: 0) }) != nil
+        try? file.close()
+        // A part of it names no process, so that nobody would remove it.
+        if !isWritten { clear() }
     }
 
     /// Removes the file, if it says that this process migrates the store. Another that has the lock by now may have written its own.

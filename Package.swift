@@ -70,7 +70,8 @@ let package = Package(
         .trait(
             name: "SQLite",
             description:
-                "The library MortiseSQLite: stores on files of SQLite, sqlite:PATH. Needs libsqlite3-dev on Linux."),
+                "The library MortiseSQLite: stores on files of SQLite, sqlite:PATH; and a sample. Needs libsqlite3-dev on Linux."
+        ),
         .trait(
             name: "Mutants",
             description: "The program that changes the sample stores, which needs swift-syntax outside of macros."),
@@ -79,9 +80,6 @@ let package = Package(
             description:
                 "The library MortisePostgreSQL: stores in databases of PostgreSQL, postgres://…. Needs libpq-dev on Linux."
         ),
-        .trait(
-            name: "SQLiteStore",
-            description: "The sample of a store on SQLite. Needs libsqlite3-dev on Linux."),
     ],
     dependencies: [
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
@@ -216,7 +214,7 @@ let package = Package(
             ], path: "Samples/RemoteStore", exclude: ["README.md"]),
         .target(
             name: "SQLiteStore",
-            dependencies: ["MortiseCore", .target(name: "CSQLite", condition: .when(traits: ["SQLiteStore"]))],
+            dependencies: ["MortiseCore", .target(name: "CSQLite", condition: .when(traits: ["SQLite"]))],
             path: "Samples/SQLiteStore/Store"),
         .executableTarget(
             name: "SQLiteStoreProgram", dependencies: ["SQLiteStore", "MortiseConformance"],
@@ -262,7 +260,7 @@ let package = Package(
             name: "MortiseConformanceTests",
             dependencies: [
                 "MortiseConformance", "MortiseCore", "MortiseInMemory", "PackageSubjects", "PackageTestSupport",
-                "CustomStore", "mortise-conformance",
+                "CustomStore", "SQLiteStore", "mortise-conformance",
             ]),
         // Random records and conditions for every database.
         .target(name: "SQLSupport", dependencies: ["MortiseCore", "PackageTestSupport"], path: "Tests/SQLSupport"),
@@ -297,7 +295,7 @@ let package = Package(
             name: "fault-helper",
             dependencies: [
                 "FaultWorkload", "PackageTestSupport", "MortiseAppendLog", "MortiseCore", "MortiseEngine",
-                "MortiseJSONFile",
+                "MortiseJSONFile", sqlite,
                 "MortiseTestSupport",
             ],
             path: "Tests/Faults/Helper"),

@@ -33,6 +33,13 @@ public struct PostgreSQLConfiguration: DataStoreConfiguration, Sendable {
     /// Entities whose records may be dropped if the schema lacks them, and properties whose values may, as `Entity.property`: no copy of a
     /// database stays beside it, so that nothing else is dropped, whatever the versions.
     public var dropping: [String]
+    /// Whether a context reads one state of the store from a fetch until its next fetch or save, whatever others save meanwhile: the
+    /// store then claims `StoreCapability.readConsistency`.
+    ///
+    /// Each context keeps a connection of its own with a transaction for that, beyond `pool`, and the server keeps old rows as long.
+    /// A context whose connection is lost throws until its next fetch. False by default: what a context loads after a fetch is as it is
+    /// stored then.
+    public var pinsReads = false
     /// How often the store looks for saves of other processes, while somebody follows them.
     package var pollInterval: Duration
     /// What connections are called in the server's list of sessions.

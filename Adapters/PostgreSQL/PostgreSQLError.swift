@@ -134,7 +134,7 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
 
     private static func wayOut(_ state: String) -> String {
         switch errorClass(ofState: state) {
-        case .locked: "Try again when the other session has finished, or wait longer with lockTimeout."
+        case .busy: "Try again when the other session has finished, or wait longer with lockTimeout."
         case .denied: "Give the user the permission, or connect as another one."
         case .missing: "Check the name, or make the database."
         case .conflict: "Read the records again, and save again."
@@ -150,11 +150,12 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
         switch self {
         case .engine(let state, _, _, _, _): Self.errorClass(ofState: state)
         case .unreachable, .timedOut, .outcomeUnknown: .failedInputOutput
-        case .noConnection: .locked
+        case .noConnection: .busy
+        case .closed: .closed
         case .missing: .missing
         case .notAStore, .damagedValue, .damagedMetadata: .damaged
         case .encoding, .oldServer: .unsupported
-        case .newerFormat, .noSchema, .tooManyColumns, .closed: .usage
+        case .newerFormat, .noSchema, .tooManyColumns: .usage
         case .schemaChanged, .missingTarget, .stillReferred, .notUnique, .unnamedLoss, .misfit, .notEmpty: .conflict
         case .unfitValue: .invalid
         }
@@ -162,7 +163,7 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
 
     private static func errorClass(ofState state: String) -> StoreErrorClass {
         switch state {
-        case "55P03", "40001", "40P01", "55006": return .locked
+        case "55P03", "40001", "40P01", "55006": return .busy
         case "42501", "25006": return .denied
         case "3D000", "3F000": return .missing
         case "42P01", "42703", "42804", "42883", "XX001", "XX002": return .damaged

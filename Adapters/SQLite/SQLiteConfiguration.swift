@@ -37,6 +37,12 @@ public struct SQLiteConfiguration: DataStoreConfiguration, Sendable {
     public let walLimit: Int
     /// Entities whose records may be dropped if the schema lacks them, though its version is that of the store.
     public var dropping: [String]
+    /// Whether a context reads one state of the file from a fetch until its next fetch or save, whatever others save meanwhile: the
+    /// store then claims `StoreCapability.readConsistency`.
+    ///
+    /// Each context keeps a connection with a read transaction for that, and the write-ahead log grows with every save as long as any
+    /// of them has fetched before it. False by default: what a context loads after a fetch is as it is stored then.
+    public var pinsReads = false
     /// Whether the store is opened so that nobody else can open it for writing.
     var isExclusive = false
     /// The lock that the opening gets from the caller, and releases when the store is closed; nil where it takes one itself.

@@ -111,7 +111,7 @@ extension SQLiteError.Fault: CustomStringConvertible {
 
     private static func wayOut(_ errorClass: StoreErrorClass) -> String {
         switch errorClass {
-        case .locked: "Try again when the other process has finished, or wait longer with busyTimeout."
+        case .busy: "Try again when the other process has finished, or wait longer with busyTimeout."
         case .denied: "Give the user the permission for the file and its folder."
         case .damaged: "Restore a backup, or save what sqlite3 can still read with .recover."
         case .missing: "Check the path."
@@ -128,8 +128,9 @@ extension SQLiteError.Fault: CustomStringConvertible {
         case .exists: .alreadyExists
         case .missing: .missing
         case .inUse: .locked
+        case .closed: .closed
         case .notAStore, .damagedValue, .damagedMetadata: .damaged
-        case .newerFormat, .olderFormat, .noSchema, .tooManyColumns, .closed: .usage
+        case .newerFormat, .olderFormat, .noSchema, .tooManyColumns: .usage
         case .schemaChanged, .replaced, .missingTarget, .stillReferred, .notUnique, .misfit, .notEmpty: .conflict
         case .unfitValue: .invalid
         }
@@ -137,7 +138,7 @@ extension SQLiteError.Fault: CustomStringConvertible {
 
     private static func errorClass(ofCode code: Int32) -> StoreErrorClass {
         switch code & 0xFF {
-        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .locked
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
         case SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH: .denied
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_ERROR, SQLITE_MISMATCH: .damaged
         case SQLITE_CONSTRAINT: .conflict

@@ -41,8 +41,7 @@ public final class DefaultStore: EngineDataStore {
         } else {
             // SwiftData makes the folder of its default location, and so does this.
             if configuration.allowsSave {
-                try FileManager.default.createDirectory(
-                    at: configuration.url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try configuration.url.makeFolder()
             }
             switch try Self.file(of: configuration) {
             case .json(let file): base = try JSONFileStore(file, migrationPlan: migrationPlan)
@@ -166,50 +165,28 @@ extension DefaultStore {
 }
 
 /// The history of the store that holds the records.
-extension DefaultStore: HistoryProviding, HistoryArchive {
-    /// The identifier of the store.
-    public var historyStore: String { identifier }
+extension DefaultStore: HistoryProviding {
+    /// The type of the history's transactions.
+    public static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
 
-    /// How far the history reaches.
-    /// - Throws: why it cannot be read.
-    public func historyBounds() throws -> HistoryBounds { try history().historyBounds() }
+    /// The history of the store that holds the records.
+    public var historyArchive: (any HistoryArchive)? { base.historyArchive }
 
-    /// Hands over the transactions, oldest first, until the body returns false.
-    /// - Throws: why the history cannot be read; what the body throws.
-    public func readHistory(
-        _ numbers: ClosedRange<Int64>, from earliest: Date?,
-        _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
-    ) throws { try history().readHistory(numbers, from: earliest, body) }
+    /// The matching transactions, oldest first unless the descriptor sorts.
+    /// - Throws: `SwiftDataError.historyTokenExpired`; why the history cannot be read; what evaluating the predicate throws.
+    public func fetchHistory(
+        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
+    ) throws -> [DefaultHistoryTransaction] { try history().transactions(matching: descriptor) }
 
-    /// Hands over the change sets, oldest first, until the body returns false.
-    /// - Throws: why the history cannot be read; what the body throws.
-    public func readChangeSets(
-        _ numbers: ClosedRange<Int64>,
-        _ body: (_ entry: HistoryEntry, _ changes: () throws -> ChangeSet) throws -> Bool
-    ) throws { try history().readChangeSets(numbers, body) }
-
-    /// Forgets transactions.
-    /// - Throws: why they could not be forgotten.
-    public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws {
-        try history().removeHistory(numbers, secure: isSecure)
-    }
-
-    /// How large the history is, and how far it reaches.
-    /// - Throws: why it cannot be read.
-    public func historyStatus() throws -> HistoryStatus { try history().historyStatus() }
-
-    /// Who still needs a part of the history.
-    /// - Throws: why that cannot be read.
-    public func historyHolders() throws -> [HistoryHolder] { try history().historyHolders() }
-
-    /// Changes who needs a part of the history.
-    /// - Throws: why that cannot be kept; what the body throws.
-    public func updateHistoryHolders(_ body: (inout [HistoryHolder]) throws -> Void) throws {
-        try history().updateHistoryHolders(body)
+    /// Deletes the matching transactions from the history, for good.
+    /// - Throws: `HistoryHeld` where somebody needs one of them; why the history cannot be read or changed; what evaluating the predicate
+    ///   throws. Nothing was deleted then.
+    public func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
+        _ = try history().deleteTransactions(matching: descriptor)
     }
 
     private func history() throws -> any HistoryArchive {
-        guard let archive = base as? any HistoryArchive else { throw DataStoreError.unsupportedFeature }
+        guard let archive = base.historyArchive else { throw DataStoreError.unsupportedFeature }
         return archive
     }
 }

@@ -8,3 +8,9 @@
 @_exported public import MortiseInMemory
 @_exported public import MortiseJSONFile
 @_exported public import MortiseModels
+#if PostgreSQL
+@_exported public import struct MortisePostgreSQL.PostgreSQLError
+#endif
+#if SQLite
+@_exported public import struct MortiseSQLite.SQLiteError
+#endif

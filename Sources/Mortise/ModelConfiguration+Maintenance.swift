@@ -84,8 +84,7 @@ extension ModelConfiguration: MaintainableConfiguration {
                 backup: isJSON ? "a JSON file" : "an append log")
         }
         if !isThere {
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try url.makeFolder()
         }
         switch DefaultStore.file(of: self, asJSON: isJSON) {
         case .json(let file): return try file.restoreStore(from: path, replacing: replacing, whenReady: ready)

@@ -66,7 +66,7 @@ public struct MortiseTool: Sendable {
                 try context.output.flush()
                 return ToolExitStatus.success
             } catch {
-                return report(error, context)
+                return Self.report(error, context)
             }
         }
     }
@@ -88,7 +88,7 @@ public struct MortiseTool: Sendable {
     }
 
     /// Prints what went wrong in one line, and help to the standard output.
-    private func report(_ error: any Error, _ context: ToolContext) -> Int32 {
+    static func report(_ error: any Error, _ context: ToolContext) -> Int32 {
         // What was printed before the error comes before it.
         try? context.output.flush()
         if MortiseCommand.exitCode(for: error) == .success {
@@ -100,7 +100,7 @@ public struct MortiseTool: Sendable {
         }
         if error is SchemasDiffer { return ToolExitStatus.different }
         if case ToolError.findings? = error as? ToolError { return ToolExitStatus.of(error) }
-        let message = Self.message(error)
+        let message = message(error)
         let mark = context.errors.styled("error:", .red)
         try? context.errors.line("mortise: \(mark) \(message)")
         if context.errors.isTerminal, let place = error as? PredicateTextError {
@@ -137,7 +137,7 @@ public enum ToolExitStatus {
     public static let alreadyExists: Int32 = 73
     /// A device, a disk or a network failed.
     public static let failedInputOutput: Int32 = 74
-    /// Another process has the store; try again later.
+    /// Another process has the store, or is writing to it; try again later.
     public static let locked: Int32 = 75
     /// The user may not do this.
     public static let denied: Int32 = 77
@@ -164,10 +164,10 @@ public enum ToolExitStatus {
         case .missing: missing
         case .damaged: damaged
         case .alreadyExists: alreadyExists
-        case .locked: locked
+        case .locked, .busy: locked
         case .denied: denied
         case .unsupported: unsupported
-        case .failedInputOutput: failedInputOutput
+        case .failedInputOutput, .closed: failedInputOutput
         case .conflict, .invalid: conflict
         }
     }

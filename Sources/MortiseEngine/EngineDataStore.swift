@@ -1,7 +1,7 @@
 public import MortiseCore
 
 /// A store whose records are in an engine. The adapter makes the engine; extensions of this protocol do the rest.
-public protocol EngineDataStore: VersionedDataStore, DataStoreBatching, HealthCheckedStore, Sendable {
+public protocol EngineDataStore: VersionedDataStore, DataStoreBatching, Sendable {
     /// The engine that holds the records.
     var engine: Engine { get }
     /// Whether `save(_:)` is allowed.
@@ -31,6 +31,7 @@ extension EngineDataStore {
     public var engineCapabilities: StoreCapabilities {
         StoreCapabilities(conformances: self).union([
             .aggregates, .batchUpdate, .closing, .erase, .uniqueness, .referentialIntegrity, .announcements,
+            .healthChecks,
         ])
     }
 

@@ -10,7 +10,8 @@ extension FileError: ClassifiedStoreError {
         case .locked, .openUnderAnotherName: .locked
         case .readOnly, .permissionDenied: .denied
         case .changed, .dataWithoutStore, .folderOfAnotherStore: .conflict
-        case .noSpace, .tooManyOpenFiles, .fileTooLarge, .exceedsLimit, .io, .interrupted, .closed, .other:
+        case .closed: .closed
+        case .noSpace, .tooManyOpenFiles, .fileTooLarge, .exceedsLimit, .io, .interrupted, .other:
             .failedInputOutput
         }
     }
@@ -43,7 +44,8 @@ extension EngineError: ClassifiedStoreError {
         switch self {
         case .unknownEntity: .usage
         case .readOnly: .denied
-        case .latched, .closed, .noMoreNumbers: .failedInputOutput
+        case .latched, .noMoreNumbers: .failedInputOutput
+        case .closed: .closed
         case .noSuchRecord, .danglingReference, .wrongDestination, .notUnique, .sameDefault, .unfitValue,
             .codedValueTooLarge, .openWithOtherOptions, .schemaMismatch:
             .conflict

@@ -63,7 +63,7 @@ import Testing
                 entity, conjuncts: try condition.map { try text.conditions($0, entity: entity) } ?? [],
                 order: try sort.map { try text.order($0, entity: entity) } ?? [], limit: limit), in: store)
         let evaluator = QueryEvaluator(reader: run.reader)
-        let expressions = try RecordColumns(columns, entity: entity, store).columns.map(\.expression)
+        let expressions = try RecordColumns(columns, entity: entity, store).columns.map(\.path.value)
         let values = try run.records.map { record in try expressions.map { try evaluator.sortKey($0, record) } }
         try run.version.check()
         return values

@@ -104,7 +104,7 @@ import Testing
         (["pages=many"], "pages: expected int16, found \"many\""), (["pages=99999"], "its range is"),
         (["pages="], "it is not optional"), (["page=1"], "did you mean \"pages\""),
         (["pages"], "expected property=value"),
-        (["pages=1", "pages=2"], "set twice"), (["author=2"], "without an inverse"),
+        (["pages=1", "pages=2"], "set twice"), (["author=99"], "no Author with the number 99"),
         (["sequel=99"], "no Book with the number 99"),
     ])
     func aValueThatDoesNotFitIsOneLine(_ assignments: [String], _ message: String) throws {

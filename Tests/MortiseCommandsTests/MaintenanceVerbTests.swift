@@ -20,6 +20,21 @@ import Testing
         #expect(try folder.contents() == before)
     }
 
+    @Test func whatTakesTimeSaysSo() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 20)
+        let (copy, saved) = (folder.path("copy.log"), folder.path("saved.log"))
+        for (verb, what) in [
+            (["verify", store], "verifying"), (["backup", store, copy], "backing up"),
+            (["restore", store, copy, "--replace"], "restoring"), (["salvage", store, saved], "salvaging"),
+            (["compact", store], "compacting"),
+        ] {
+            let run = try ToolRun(verb + ["--progress", "always"])
+            #expect(run.status == 0 && run.errors.hasPrefix(what + " ") && run.errors.contains("B\n"), "\(run)")
+        }
+        #expect(try ToolRun("verify", store).errors == "")
+    }
+
     @Test(arguments: ["trips.json", "trips.log"]) func everyDamagedByteIsFound(_ name: String) throws {
         let folder = try ToolFolder()
         let store = try folder.trips(name, 6)

@@ -62,6 +62,66 @@ import Testing
         #expect(again.status == 0 && again.output.contains("nothing to do"), "\(again.output)")
     }
 
+    private enum Held: VersionedSchema {
+        static var models: [any PersistentModel.Type] { [] }
+        static var versionIdentifier: Schema.Version { Schema.Version(1, 0, 0) }
+        static var stored: StoredSchema? { TripStore.schema }
+    }
+    private enum Next: VersionedSchema {
+        static var models: [any PersistentModel.Type] { [] }
+        static var versionIdentifier: Schema.Version { Schema.Version(2, 0, 0) }
+        static var stored: StoredSchema? {
+            var schema = TripStore.schema
+            schema.version = versionIdentifier
+            return schema
+        }
+    }
+    private enum Linked: SchemaMigrationPlan {
+        static var schemas: [any VersionedSchema.Type] { [Held.self, Next.self] }
+        static var stages: [MigrationStage] { [.custom(from: Held.self, to: Next.self)] }
+    }
+
+    @Test func theLinkedPlanIsShown() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 3)
+        let before = try folder.contents()
+        let tool = MortiseTool(
+            registry: StoreRegistry(.log), models: Schema(versionedSchema: Next.self), migrationPlan: Linked.self)
+        #expect(tool.run(["migrate", store, "--plan"]) == ToolExitStatus.success)
+        #expect(
+            Migrate.lines(of: Linked.self, stored: Schema.Version(1, 0, 0))
+                == ["version 1.0.0, stored", "version 2.0.0", "stage 1.0.0 to 2.0.0, with code"])
+        #expect(try folder.contents() == before)
+    }
+
+    @Test(arguments: ["json", "log"]) func aCopyIsListedAndRestored(_ kind: String) throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.\(kind)", 20)
+        let none = try ToolRun("migrate", store, "--backups")
+        #expect(none.status == 0 && none.output.contains("no copies"), "\(none.output)\(none.errors)")
+        let prices = try ToolRun("fetch", store, "Trip", "--select", "price").output
+        #expect(try ToolRun("migrate", store, "--to", write(try next(), in: folder)).status == 0)
+        // Files of a like name are nobody's copies.
+        try Data().write(to: folder.url.appending(path: "trips.\(kind).schema-1.0.0-mine"))
+        let list = try ToolRun("migrate", store, "--backups")
+        let copy = try #require(
+            try folder.contents().keys.first {
+                $0.contains(".schema-1.0.0-") && $0.suffix(16).allSatisfy(\.isHexDigit)
+            })
+        #expect(list.status == 0 && list.output.split(separator: "\n").count == 1, "\(list.output)")
+        #expect(list.output.contains(copy) && list.output.contains("version 1.0.0"), "\(list.output)")
+        #expect(try ToolRun("migrate", store, "--backups", "--format", "json").output.contains("\"copies\""))
+        let other = try ToolRun("migrate", store, "--restore", "trips.\(kind).schema-1.0.0-mine")
+        #expect(other.status == 64 && other.errors.contains("is no copy"), "\(other.errors)")
+        #expect(try ToolRun("migrate", store, "--restore", copy, "--dry-run").status == 64)
+        let restored = try ToolRun("migrate", store, "--restore", copy)
+        #expect(restored.status == 0, "\(restored.output)\(restored.errors)")
+        #expect(try ToolRun("fetch", store, "Trip", "--select", "price").output == prices)
+        #expect(try ToolRun("verify", store).status == 0)
+        // And once more to the next version.
+        #expect(try ToolRun("migrate", store, "--to", folder.path("next.json")).status == 0)
+    }
+
     @Test func whatCannotBeDoneIsSaid() throws {
         let folder = try ToolFolder()
         let store = try folder.trips("trips.log", 3)
@@ -79,6 +139,9 @@ import Testing
         #expect(required.status == 78 && required.output.contains("is refused"), "\(required.output)")
         #expect(try ToolRun("migrate", store, "--to", file).status == 78)
         #expect(try ToolRun("migrate", store).status == 64)
+        #expect(try ToolRun("migrate", store, "--plan").status == 64)
+        #expect(try ToolRun("migrate", store, "--plan", "--backups").status == 64)
+        #expect(try ToolRun("migrate", "memory:", "--backups").status == 69)
         #expect(try ToolRun("migrate", "log:" + folder.path("none"), "--to", file).status == 66)
         #expect(try ToolRun("migrate", "memory:", "--to", file).status == 66)
     }

@@ -75,7 +75,8 @@ private let seedOfRun = testSeed("the part of the conformance cases that is trie
 
     /// References that differ from others in little: at small size only the cases of that are run on them.
     private static let shortened: [String: Set<String>] = [
-        "oneWay reference": ["schema"], "folder reference": ["schema", "reopening", "openers", "folder", "resources"],
+        "oneWay reference": ["schema"],
+        "folder reference": ["schema", "reopening", "openers", "folder", "resources", "history"],
         "shared reference, chaos 2": ["schema", "reopening", "openers"],
         "batching reference": ["batch", "announcements", "read-consistency", "aggregates"],
     ]

@@ -120,12 +120,13 @@ private struct ConcurrentConfiguration: DataStoreConfiguration {
     init(_ meter: Meter) { self.meter = meter }
 }
 
-private protocol MeteringStore: HealthCheckedStore where Snapshot == DefaultSnapshot {
+private protocol MeteringStore: DataStore where Snapshot == DefaultSnapshot {
     var meter: Meter { get }
 }
 
 extension MeteringStore {
     var identifier: String { "metered" }
+    var capabilities: StoreCapabilities { [.healthChecks] }
 
     func fetch<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>
@@ -168,7 +169,7 @@ private final class MeteredStore: MeteringStore {
 private final class ConcurrentMeteredStore: MeteringStore, Sendable {
     let schema: Schema
     let configuration: ConcurrentConfiguration
-    var capabilities: StoreCapabilities { [.concurrency] }
+    var capabilities: StoreCapabilities { [.concurrency, .healthChecks] }
     var meter: Meter { configuration.meter }
 
     init(

@@ -153,7 +153,7 @@ import Testing
         let pool = ConnectionPool(try space.configuration("&pool=2&lockTimeout=100ms"))
         let (a, b) = (try pool.take(), try pool.take())
         let error = #expect(throws: PostgreSQLError.self) { try pool.take() }
-        #expect(error?.errorClass == .locked)
+        #expect(error?.errorClass == .busy)
         pool.put(a)
         let c = try pool.take()
         #expect(pool.size == 2)

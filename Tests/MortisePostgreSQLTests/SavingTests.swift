@@ -235,14 +235,14 @@ import Testing
         follower.cancel()
     }
 
-    @Test func anotherWriterThatTakesTooLongIsAnErrorOfTheClassLocked() throws {
+    @Test func anotherWriterThatTakesTooLongIsAnErrorOfTheClassBusy() throws {
         let space = try TestSpace()
         let store = try space.open(items, "&lockTimeout=100ms")
         try space.configuration().connected { connection in
             try connection.run("BEGIN")
             try connection.run("SELECT 1 FROM mortise_store FOR UPDATE")
             let error = #expect(throws: PostgreSQLError.self) { try store.insert("Item", ["name": .string("x")]) }
-            #expect(error?.errorClass == .locked)
+            #expect(error?.errorClass == .busy)
             let isEmpty = try store.records(StoreQuery("Item")).isEmpty
             #expect(isEmpty)
             connection.rollBack()

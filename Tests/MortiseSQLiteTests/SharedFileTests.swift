@@ -60,13 +60,13 @@ import Testing
         follower.cancel()
     }
 
-    @Test func anotherWriterThatTakesTooLongIsAnErrorOfTheClassLocked() throws {
+    @Test func anotherWriterThatTakesTooLongIsAnErrorOfTheClassBusy() throws {
         let folder = try TemporaryFolder()
         let (a, b) = (try SQLiteStore.open(folder.path(), entities), try SQLiteStore.open(folder.path(), entities))
         try a.pool.writing { connection in
             try connection.transaction(writes: true) { () throws -> Void in
                 let error = #expect(throws: SQLiteError.self) { try b.insert("Item", ["name": .string("x")]) }
-                #expect(error?.errorClass == .locked)
+                #expect(error?.errorClass == .busy)
                 #expect(try b.records(StoreQuery("Item")).isEmpty)
             }
         }

@@ -29,18 +29,21 @@ import Testing
         context.insert(Marker("one"))
         try context.save()
 
-        #expect(try container.verify().map(\.store) == ["notes"])
-        #expect(try container.verify().allSatisfy(\.report.problems.isEmpty))
+        // A store in memory is told, and not passed over in silence.
+        let verified = try container.verify()
+        #expect(verified.map(\.store) == ["notes", "markers"] && verified.map(\.passedOver) == [nil, .unsupported])
+        #expect(verified.allSatisfy(\.report.problems.isEmpty) && !verified[0].report.figures.isEmpty)
+        #expect(verified[1].report.figures.isEmpty)
         let statistics = try container.statistics()
         #expect(statistics.map(\.store) == ["notes", "markers"])
         #expect(statistics.map(\.records) == [["Note": 100], ["Marker": 1]])
         #expect(statistics[0].location == folder.path("notes.log"))
         #expect(statistics[0].bytes > 500_000 && statistics[1].bytes == 0)
         #expect(statistics[0].durability == .full && statistics[1].durability == nil)
-        #expect(try container.compact().map(\.store) == ["notes"])
+        #expect(try container.compact().map(\.passedOver) == [nil, .unsupported])
 
         let backup = folder.path("backups/today")
-        #expect(try container.backUp(to: backup).map(\.store) == ["notes"])
+        #expect(try container.backUp(to: backup).map(\.passedOver) == [nil, .unsupported])
         // What was copied stays; a copy is never written over.
         #expect {
             try container.backUp(to: backup)
@@ -71,15 +74,20 @@ import Testing
         #expect(try container.verify().count == 1)
         #expect(try container.statistics().map(\.recordCount) == [1])
         #expect(try container.statistics()[0].bytes > 0)
-        #expect(try container.compact().count == (name == "a.store" ? 1 : 0))
+        #expect(try container.compact().map(\.passedOver) == [name == "a.store" ? nil : .unsupported])
         try container.backUp(to: folder.path("copy"))
         let copy = try ModelContainer(
             for: Note.self, configurations: ModelConfiguration(url: URL(fileURLWithPath: folder.path("copy/\(name)"))))
         #expect(try ModelContext(copy).fetchCount(FetchDescriptor<Note>()) == 1)
 
         let memory = try ModelContainer(for: Note.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
-        #expect(try memory.verify().isEmpty)
-        #expect(try memory.backUp(to: folder.path("none")).isEmpty)
+        // A backup of nothing would be found out when it is needed.
+        #expect(throws: MaintenanceError.unsupported(.verify, store: "memory")) { try memory.verify() }
+        #expect(throws: MaintenanceError.unsupported(.backUp, store: "memory")) {
+            try memory.backUp(to: folder.path("none"))
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.path("none")))
+        #expect(try memory.compact().map(\.passedOver) == [.unsupported])
         #expect(try memory.statistics().map(\.files.count) == [0])
     }
 
@@ -126,16 +134,47 @@ import Testing
                 JSONFileConfiguration("markers", schema: Schema([Marker.self]), path: folder.path("b/s.log")),
             ])
         // The JSON store has no file before it has saved.
-        #expect(try container.verify().map(\.store) == ["notes"])
-        #expect(try container.backUp(to: folder.path("c/1")).map(\.store) == ["notes"])
+        #expect(try container.verify().map(\.passedOver) == [nil, .nothingStored])
+        #expect(try container.backUp(to: folder.path("c/1")).map(\.passedOver) == [nil, .nothingStored])
         let context = ModelContext(container)
         context.insert(Marker("m"))
         try context.save()
-        #expect(try container.backUp(to: folder.path("c/2")).map(\.store) == ["notes", "markers"])
+        #expect(try container.backUp(to: folder.path("c/2")).map(\.passedOver) == [nil, nil])
         let copies = try FileManager.default.contentsOfDirectory(atPath: folder.path("c/2"))
         #expect(Set(copies).isSuperset(of: ["notes-s.log", "markers-s.log"]), "\(copies)")
         // The log is open for reading alone.
-        #expect(try container.compact().isEmpty)
+        #expect(try container.compact().map(\.passedOver) == [.readOnly, .unsupported])
+    }
+
+    /// Defect: what Foundation throws came through, without a class.
+    @Test func aFolderThatCannotBeMadeIsNamed() throws {
+        let folder = try Folder()
+        try Data().write(to: folder.url.appending(path: "file"))
+        let container = try ModelContainer(for: Note.self, store: "log:\(folder.path("a.log"))")
+        let context = ModelContext(container)
+        context.insert(Note("a"))
+        try context.save()
+        let inside = folder.path("file/copies")
+        #expect(throws: MaintenanceError.folderNotMade(path: inside, fault: .fileInTheWay)) {
+            try container.backUp(to: inside)
+        }
+        #expect {
+            try container.backUp(to: folder.path(String(repeating: "x", count: 300)))
+        } throws: { error in
+            (error as? any ClassifiedStoreError)?.errorClass == .usage
+        }
+        let file = URL(fileURLWithPath: folder.path("file/a/b/c.store"))
+        #expect {
+            try ModelContainer(for: Note.self, configurations: ModelConfiguration(url: file))
+        } throws: { error in
+            (error as? FileError)?.reason == .notADirectory && error.localizedDescription.contains("file/a")
+        }
+        let new = URL(fileURLWithPath: folder.path("new/é b/c.store"))
+        let made = try ModelContainer(for: Note.self, configurations: ModelConfiguration(url: new))
+        let other = ModelContext(made)
+        other.insert(Note("b"))
+        try other.save()
+        #expect(FileManager.default.fileExists(atPath: new.path(percentEncoded: false)))
     }
 
     /// Defect: a store whose file was gone was taken for one that had saved nothing yet. It was passed over in silence, also by

@@ -52,7 +52,7 @@ import Testing
         }
         #expect(
             errors.map(\.errorClass) == [
-                .missing, .usage, .invalid, .usage, .unsupported, .conflict, .failedInputOutput, .missing, .conflict,
+                .missing, .closed, .invalid, .usage, .unsupported, .conflict, .closed, .missing, .conflict,
                 .usage,
             ])
     }

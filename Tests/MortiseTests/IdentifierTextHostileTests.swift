@@ -103,7 +103,7 @@ import Testing
         }
         // Nor may one write lines into a log, or more than a line.
         let long = IdentifierTextError.unknown(
-            store: "a\nERROR \u{1B}[2J\u{202E}", entity: String(repeating: "\u{0}", count: 5_000))
+            store: "b", entity: "a\nERROR \u{1B}[2J\u{202E}" + String(repeating: "\u{0}", count: 5_000))
         #expect("\(long)".count < 1_000, "\(long)")
         #expect(
             "\(long)".unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) })

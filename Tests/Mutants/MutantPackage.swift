@@ -31,7 +31,7 @@ struct MutantPackage {
         // swift-tools-version: 6.1
         import PackageDescription
 
-        let sqlite: [SwiftSetting] = [.define("SQLiteStore")]
+        let sqlite: [SwiftSetting] = [.define("SQLite")]
         let package = Package(
             name: "Mutants",
             platforms: [.macOS(.v15)],

@@ -107,7 +107,7 @@ extension LogFault: ClassifiedStoreError {
     public var errorClass: StoreErrorClass {
         switch self {
         case .unwritableValue, .unwritableDefault, .regionTooLarge, .schemaTooLarge, .invalidSchema: .conflict
-        case .unstable: .locked
+        case .unstable: .busy
         case .leftBehind: .conflict
         case .damagedValue(_, _, _, let reason): reason.errorClass
         default: .damaged

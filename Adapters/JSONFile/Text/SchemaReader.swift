@@ -213,7 +213,7 @@ extension SchemaReader {
         switch key {
         case "inverse": relationship?.inverse = try readText(&reader)
         case "deleteRule":
-            let rules: [Schema.Relationship.DeleteRule] = [.noAction, .nullify, .cascade, .deny]
+            let rules = Schema.Relationship.DeleteRule.all
             relationship?.deleteRule = try readWord(&reader, expected: "noAction, nullify, cascade or deny") { word in
                 rules.first { SchemaWords.word(for: $0) == word }
             }

@@ -14,7 +14,7 @@ extension PostgreSQLConfiguration: SelfDescribingConfiguration {
         return metadata.schemaNumber == 0 ? nil : metadata.schema
     }
 
-    /// A configuration that opens the store for reading only.
+    /// A configuration that opens the store for reading only, where all that belongs together is of one state (`pinsReads`).
     public func readOnly() -> PostgreSQLConfiguration {
         var copy = PostgreSQLConfiguration(
             name, schema: schema, server: server, namespace: namespace, allowsSave: false, pool: pool,
@@ -22,6 +22,14 @@ extension PostgreSQLConfiguration: SelfDescribingConfiguration {
             retryFor: retryFor, notifies: notifies, dropping: dropping)
         copy.pollInterval = pollInterval
         copy.session = session
+        copy.pinsReads = true
+        return copy
+    }
+
+    /// A configuration that opens the store for reading only, and keeps no state of it from one save of others to the next.
+    public func following() -> PostgreSQLConfiguration {
+        var copy = readOnly()
+        copy.pinsReads = false
         return copy
     }
 

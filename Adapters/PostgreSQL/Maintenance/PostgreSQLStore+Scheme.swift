@@ -5,7 +5,7 @@ public import MortiseCore
 extension StoreScheme {
     /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE`: a database of PostgreSQL. Several hosts are separated by commas, each with a port of
     /// its own if need be. Options: `schema=app`; `allowsSave=true|false`; `pool=4`; `connectTimeout=10s`, `statementTimeout=60s`,
-    /// `lockTimeout=5s` and `retryFor=30s`; `notify=true|false`; `host=/run/postgresql` for a folder of sockets; `password=…`, which is
+    /// `lockTimeout=5s` and `retryFor=30s`; `notify=true|false`; `pinsReads=true|false`; `host=/run/postgresql` for a folder of sockets; `password=…`, which is
     /// secret; `sslmode`, `sslrootcert`, `sslcert`, `sslkey` and `channel_binding` as libpq has them; `dropping=Entity,Other`;
     /// `name=ledger`.
     public static let postgres = StoreScheme(
@@ -23,18 +23,23 @@ extension StoreScheme {
             StoreOption(
                 "retryFor", .duration, default: "30s", "how long the store tries again after a connection was lost"),
             StoreOption("notify", .flag, default: "true", "whether the server tells of saves of other processes"),
+            StoreOption(
+                "pinsReads", .flag, default: "false",
+                "whether a context reads one state of the store until its next fetch or save"),
             StoreOption("host", .text, default: "", "hosts or a folder of sockets, instead of those in the URL"),
             StoreOption("password", .text, default: "", "the password, instead of the one in the URL", isSecret: true),
         ] + encryption + [.dropping, .name]
     ) { url in
         let server = try server(of: url)
-        return PostgreSQLConfiguration(
+        var configuration = PostgreSQLConfiguration(
             url.name, server: server, namespace: url.options["schema"] ?? "public", allowsSave: url.allowsSave,
             pool: url.wholeNumber("pool") ?? 4, connectTimeout: url.duration("connectTimeout") ?? .seconds(10),
             statementTimeout: url.duration("statementTimeout") ?? .seconds(60),
             lockTimeout: url.duration("lockTimeout") ?? .seconds(5),
             retryFor: url.duration("retryFor") ?? .seconds(30), notifies: url.flag("notify") ?? true,
             dropping: url.dropping)
+        configuration.pinsReads = url.flag("pinsReads") ?? false
+        return configuration
     }
 
     private static let encryption = [

@@ -13,7 +13,7 @@ extension PostgreSQLStore {
         else { return nil }
         let groups: [AggregateGroup]
         var scanned = 0
-        if columns.areWhole {
+        if columns.areWhole, !columns.hasHops {
             groups = try reading { connection, _ in
                 try grouped(query, columns, selection, connection) { scanned = $0 }
             }

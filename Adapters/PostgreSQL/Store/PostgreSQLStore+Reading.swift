@@ -82,34 +82,66 @@ extension PostgreSQLStore {
     public func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
         let selection = try prepared(plan)
         let store = identifier
-        if plan.query.purpose == .count, selection.isExact {
-            var text = SQLText("SELECT count(*)", .postgreSQL)
-            text.append(selection.rows)
-            let count = Int(clamping: try reading(.init(text)).1.rows.first?.integer(0) ?? 0)
-            return StoreRows(count: count, report: ExecutionReport(scanned: count))
+        if let state = try state(of: plan.scope) {
+            return try state.reading { try rows(for: plan, selection, $0, $1) }
         }
-        let isBare =
-            plan.query.purpose == .identifiers && selection.isExact && selection.plan.isSorted
-            && (plan.appliesLimit || !plan.query.isLimited)
-        if isBare {
-            let result = try records("t0.\"id\", t0.\"ent\"", selection, plan)
-            let identifiers = try result.rows.map {
-                try selection.decoding.identifier($0, store: store, path: configuration.location)
-            }
-            return StoreRows(identifiers: identifiers, report: ExecutionReport(scanned: identifiers.count))
+        // In one round trip where one statement is all.
+        if plan.query.purpose == .count, selection.isExact {
+            return counted(try reading(Self.counting(selection)).1)
+        }
+        if isBare(plan, selection) {
+            return try named(try records("t0.\"id\", t0.\"ent\"", selection, plan), selection, store)
         }
         if plan.query.prefetch.isEmpty {
             let snapshots = try decoded(try records(selection.decoding.columns, selection, plan), selection, store)
             return StoreRows(snapshots: snapshots, report: ExecutionReport(scanned: snapshots.count))
         }
-        return try reading { connection, moment in
-            let statement = self.statement(
-                selection.decoding.columns, selection, plan, knowingNaN: moment.holdsNaN)
-            let result = try connection.run([statement])[0]
-            var snapshots = try decoded(result, selection, store)
-            try addLists(plan.query.prefetch, to: &snapshots, connection)
-            return StoreRows(snapshots: snapshots, report: ExecutionReport(scanned: snapshots.count))
+        return try reading { try rows(for: plan, selection, $0, $1) }
+    }
+
+    /// Reads in a transaction that is under way.
+    private func rows(
+        for plan: FetchPlan, _ selection: PreparedSelection, _ connection: PostgreSQLConnection, _ moment: Moment
+    ) throws -> StoreRows<DefaultSnapshot> {
+        if plan.query.purpose == .count, selection.isExact {
+            return counted(try connection.run([Self.counting(selection)])[0])
         }
+        let isBare = isBare(plan, selection)
+        let statement = statement(
+            isBare ? "t0.\"id\", t0.\"ent\"" : selection.decoding.columns, selection, plan,
+            knowingNaN: moment.holdsNaN)
+        let result = try connection.run([statement])[0]
+        let store = identifier
+        if isBare { return try named(result, selection, store) }
+        var snapshots = try decoded(result, selection, store)
+        try addLists(plan.query.prefetch, to: &snapshots, connection)
+        return StoreRows(snapshots: snapshots, report: ExecutionReport(scanned: snapshots.count))
+    }
+
+    /// Whether identifiers alone are the answer.
+    private func isBare(_ plan: FetchPlan, _ selection: PreparedSelection) -> Bool {
+        plan.query.purpose == .identifiers && selection.isExact && selection.plan.isSorted
+            && (plan.appliesLimit || !plan.query.isLimited)
+    }
+
+    private static func counting(_ selection: PreparedSelection) -> PostgreSQLConnection.Statement {
+        var text = SQLText("SELECT count(*)", .postgreSQL)
+        text.append(selection.rows)
+        return .init(text)
+    }
+
+    private func counted(_ result: PostgreSQLResult) -> StoreRows<DefaultSnapshot> {
+        let count = Int(clamping: result.rows.first?.integer(0) ?? 0)
+        return StoreRows(count: count, report: ExecutionReport(scanned: count))
+    }
+
+    private func named(
+        _ result: PostgreSQLResult, _ selection: PreparedSelection, _ store: String
+    ) throws -> StoreRows<DefaultSnapshot> {
+        let identifiers = try result.rows.map {
+            try selection.decoding.identifier($0, store: store, path: configuration.location)
+        }
+        return StoreRows(identifiers: identifiers, report: ExecutionReport(scanned: identifiers.count))
     }
 
     /// Reads in one round trip; where the first NaN has come meanwhile, once more.

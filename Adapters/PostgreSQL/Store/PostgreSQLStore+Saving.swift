@@ -213,7 +213,7 @@ extension PostgreSQLStore {
             } catch let error as PostgreSQLError {
                 switch error.fault {
                 case .unreachable, .timedOut, .noConnection: pause.wait()
-                case .engine where error.errorClass == .locked || error.state == "25006": pause.wait()
+                case .engine where error.errorClass == .busy || error.state == "25006": pause.wait()
                 default: throw error
                 }
             }

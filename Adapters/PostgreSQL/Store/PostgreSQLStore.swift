@@ -9,7 +9,7 @@ import Synchronization
 /// The server evaluates what it decides as Swift does; the framework does the rest. A save is one transaction, which checks the
 /// versions of the records that it changes, so that other processes may read and write the store at the same time. The store has a
 /// history of all saves.
-public final class PostgreSQLStore: QueryableDataStore, RestoringDataStore, HealthCheckedStore, Sendable {
+public final class PostgreSQLStore: QueryableDataStore, Sendable {
     /// The form in which records enter and leave the store.
     public typealias Snapshot = DefaultSnapshot
 
@@ -35,6 +35,8 @@ public final class PostgreSQLStore: QueryableDataStore, RestoringDataStore, Heal
     let schemaNumber: Int64
     let pool: ConnectionPool
     let following: PostgreSQLFollowing
+    /// Nil where contexts read the latest state each time.
+    let states: ReadStates?
     /// Whether any number may be NaN, as far as is known. It never becomes false again.
     let knownNaN = Mutex(false)
     /// Saves whose outcome is not known.
@@ -48,10 +50,11 @@ public final class PostgreSQLStore: QueryableDataStore, RestoringDataStore, Heal
 
     /// What the store can do.
     public var capabilities: StoreCapabilities {
-        StoreCapabilities(conformances: self).union([
+        let own = StoreCapabilities(conformances: self).union([
             .reopening, .durability, .erase, .batchUpdate, .uniqueness, .referentialIntegrity, .concurrency,
-            .recordVersions, .deferredRelationships, .announcements, .closing, .aggregates,
+            .recordVersions, .deferredRelationships, .announcements, .closing, .aggregates, .restoring, .healthChecks,
         ])
+        return states == nil ? own : own.union([.readConsistency])
     }
 
     /// Opens the store, or makes it, and brings its tables to the schema.
@@ -65,6 +68,7 @@ public final class PostgreSQLStore: QueryableDataStore, RestoringDataStore, Heal
         schemaNumber = opening.metadata.schemaNumber
         mapping = opening.mapping
         pool = opening.pool
+        states = configuration.pinsReads ? ReadStates() : nil
         schemaLoss = opening.loss
         following = PostgreSQLFollowing(opening.metadata.lastTransaction)
         let slots = opening.mapping.entities.values.sorted { $0.number < $1.number }.flatMap { entity in
@@ -88,6 +92,7 @@ public final class PostgreSQLStore: QueryableDataStore, RestoringDataStore, Heal
     /// Closes all connections. Later calls throw that the store is closed.
     public func close() throws {
         following.stop()
+        states?.close()
         pool.close()
     }
 

@@ -14,12 +14,20 @@ extension SQLiteConfiguration: SelfDescribingConfiguration {
         return metadata.schemaNumber == 0 ? nil : metadata.schema
     }
 
-    /// A configuration that opens the file for reading only.
+    /// A configuration that opens the file for reading only, where all that belongs together is of one state (`pinsReads`).
     public func readOnly() -> SQLiteConfiguration {
         var copy = SQLiteConfiguration(
             name, schema: schema, path: path, allowsSave: false, durability: durability, busyTimeout: busyTimeout,
             cacheBytes: cacheBytes, readers: readers, walLimit: walLimit, dropping: dropping)
         copy.pollInterval = pollInterval
+        copy.pinsReads = true
+        return copy
+    }
+
+    /// A configuration that opens the file for reading only, and keeps no state of it from one save of others to the next.
+    public func following() -> SQLiteConfiguration {
+        var copy = readOnly()
+        copy.pinsReads = false
         return copy
     }
 

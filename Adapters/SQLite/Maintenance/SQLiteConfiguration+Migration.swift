@@ -27,6 +27,12 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
         try SQLiteMigration(of: self, request)
     }
 
+    /// Looks at the store, and says whether a copy of the records would be needed.
+    /// - Throws: as `beginMigration(_:)`.
+    public func previewMigration(_ request: MigrationRequest) throws -> any StoreMigration {
+        try SQLitePreview(of: self, try copyingPreview(request))
+    }
+
     /// Reads the file beside the store that says so.
     public func migrationUnderWay() -> MigrationUnderWay? { migrationAdvice.current }
 

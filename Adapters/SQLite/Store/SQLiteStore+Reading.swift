@@ -73,7 +73,7 @@ extension SQLiteStore {
     /// - Throws: `SQLiteError`.
     public func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
         let selection = try prepared(plan)
-        return try reading { connection, moment in
+        return try reading(in: plan.scope) { connection, moment in
             try rows(for: plan, selection, connection, moment)
         }
     }

@@ -9,7 +9,7 @@ import Synchronization
 /// SQLite evaluates what it decides as Swift does; the framework does the rest. A save is one transaction, which checks the
 /// versions of the records that it changes, so that other processes may read and write the file at the same time. The file has a
 /// history of all saves.
-public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCheckedStore, Sendable {
+public final class SQLiteStore: QueryableDataStore, Sendable {
     /// The form in which records enter and leave the store.
     public typealias Snapshot = DefaultSnapshot
 
@@ -39,6 +39,8 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
     let schemaNumber: Int64
     let pool: ConnectionPool
     let following: SQLiteFollowing
+    /// Nil where contexts read the latest state each time.
+    let states: ReadStates?
     private let lock: OpeningLock?
     /// The lists that are kept, each with the entity that declares it.
     let linkSlots: [(owner: TableMapping.Entity, place: Int)]
@@ -47,11 +49,12 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
 
     /// What the store can do.
     public var capabilities: StoreCapabilities {
-        StoreCapabilities(conformances: self).union([
+        let own = StoreCapabilities(conformances: self).union([
             .reopening, .durability, .erase, .batchUpdate, .uniqueness, .referentialIntegrity, .concurrency,
             .recordVersions,
-            .deferredRelationships, .announcements, .closing, .aggregates,
+            .deferredRelationships, .announcements, .closing, .aggregates, .restoring, .healthChecks,
         ])
+        return states == nil ? own : own.union([.readConsistency])
     }
 
     /// Opens the file, or makes it, and brings its tables to the schema.
@@ -66,6 +69,7 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
         mapping = opening.mapping
         pool = opening.pool
         lock = opening.lock
+        states = configuration.pinsReads ? ReadStates() : nil
         schemaLoss = opening.loss?.loss
         untoldCopy = Mutex(opening.loss?.copy)
         following = SQLiteFollowing(opening.lastTransaction)
@@ -101,6 +105,7 @@ public final class SQLiteStore: QueryableDataStore, RestoringDataStore, HealthCh
     public func close() throws {
         following.stop()
         OpenStores.remove(self)
+        states?.endAll()
         pool.close()
         lock?.release()
     }

@@ -23,6 +23,9 @@ struct StoreChange {
             from: TableMapping(metadata.schema, metadata.catalog), to: TableMapping(schema, steps.catalog))
     }
 
+    /// The schema to come to.
+    var target: StoredSchema { new }
+
     /// Counts what the schema lacks of what is stored.
     func loss(_ connection: SQLiteConnection) throws -> SchemaLoss {
         try counting.loss { statement in

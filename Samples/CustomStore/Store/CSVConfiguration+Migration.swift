@@ -58,7 +58,7 @@ extension CSVConfiguration: ReplaceableConfiguration {
 }
 
 /// Takes over the identifiers, too.
-extension CSVStore: RestoringDataStore {
+extension CSVStore {
     public var nextRecordNumber: UInt64 { table.nextNumber }
 
     public func restore(_ records: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64) throws {

@@ -72,7 +72,9 @@ public final class CSVStore: DataStore {
     public let configuration: CSVConfiguration
     public let schema: Schema
     public var identifier: String { table.storeIdentifier }
-    public var capabilities: StoreCapabilities { StoreCapabilities(conformances: self).union([.reopening]) }
+    public var capabilities: StoreCapabilities {
+        StoreCapabilities(conformances: self).union([.reopening, .restoring])
+    }
     private(set) var table: SnapshotTable
     private var generation: Int
     private var lock: FolderLock?

@@ -133,6 +133,7 @@ private func refusal(_ error: any ClassifiedStoreError) throws -> Response {
         case .denied: .forbidden
         case .conflict, .locked, .alreadyExists: .conflict
         case .invalid, .usage: .unprocessableContent
+        case .busy, .closed: .serviceUnavailable
         case .unsupported: .notImplemented
         case .damaged, .failedInputOutput: .internalServerError
         }

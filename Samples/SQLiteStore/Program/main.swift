@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 import Foundation
 import MortiseConformance
 import SQLiteStore
@@ -9,6 +9,6 @@ let subject = ConformanceSubject(
     "SQLite", folder: { SQLiteConfiguration(file: $0.appending(path: "store.sqlite")) })
 exit(ConformanceProgram.main(subjects: [subject]))
 #else
-print("This sample needs SQLite. Run it with: swift run --traits SQLiteStore sqlite-store")
+print("This sample needs SQLite. Run it with: swift run --traits SQLite sqlite-store")
 print("0 passed, 0 failed, 1 skipped")
 #endif

@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 import CSQLite
 import Foundation
 public import MortiseCore
@@ -95,7 +95,7 @@ final class Database {
         let errorClass: StoreErrorClass
         switch status & 0xFF {
         case SQLITE_OK: return
-        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: errorClass = .locked
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: errorClass = .busy
         case SQLITE_PERM, SQLITE_AUTH, SQLITE_READONLY: errorClass = .denied
         case SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN, SQLITE_NOMEM: errorClass = .failedInputOutput
         case SQLITE_TOOBIG: errorClass = .unsupported

@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 import Foundation
 public import MortiseCore
 

@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 public import Foundation
 public import MortiseCore
 

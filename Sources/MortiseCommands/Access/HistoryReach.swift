@@ -8,7 +8,7 @@ struct HistoryReach {
 
     /// - Throws: why the history cannot be read.
     init(_ store: any DataStore) throws {
-        guard let archive = store as? any HistoryArchive else {
+        guard let archive = store.historyArchive else {
             horizon = 0
             return
         }

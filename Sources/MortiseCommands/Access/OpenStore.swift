@@ -8,6 +8,11 @@ final class OpenStore {
     let schema: StoredSchema
     let layouts: [String: RecordLayout]
     let store: any DataStore
+    /// The records as they were, where they are asked for; queries are answered from it then.
+    private(set) var past: (any StoreVersion)?
+    let queryable: any QueryableDataStore
+    /// Nil for a store without versions.
+    let versioned: (any VersionedDataStore)?
     private var loaded: (any StoreVersion)?
     private var walked: (any StoreVersion)?
 
@@ -21,9 +26,12 @@ final class OpenStore {
         layouts = schema.recordLayouts()
         let store = try C.Store(configuration, migrationPlan: nil)
         self.store = store
-        guard store is any QueryableDataStore else {
+        let conformances = StoreConformances(store)
+        guard let queryable = conformances.queries else {
             throw ToolError.unsupported(store: name, what: "be read without models")
         }
+        self.queryable = queryable
+        versioned = conformances.versions
     }
 
     /// Opens a store for reading, as it is now or so that it follows what other processes commit.
@@ -40,13 +48,14 @@ final class OpenStore {
             following ? configuration.following() : configuration.readOnly(), schema: schema, name: name)
     }
 
+    /// Lets queries see the records as they were.
+    /// - Throws: what `PastPoint.version(of:)` throws.
+    func goBack(to point: PastPoint) throws { past = try point.version(of: self) }
+
     /// The records as they are. For a store without versions all of them are read, once, until `refresh()`.
     func version() throws -> any StoreVersion {
-        if let versioned = store as? any VersionedDataStore { return versioned.currentVersion }
+        if let versioned { return versioned.currentVersion }
         if let loaded { return loaded }
-        guard let queryable = store as? any QueryableDataStore else {
-            throw ToolError.unsupported(store: name, what: "be read without models")
-        }
         let version = try SnapshotVersion(queryable, schema, layouts, name: name)
         loaded = version
         return version
@@ -56,9 +65,7 @@ final class OpenStore {
     /// records by their identifiers, this keeps a few at a time; otherwise it is `version()`.
     func walkedVersion() throws -> any StoreVersion {
         if let walked { return walked }
-        guard !(store is any VersionedDataStore), let queryable = store as? any QueryableDataStore else {
-            return try version()
-        }
+        guard versioned == nil else { return try version() }
         let found: any StoreVersion = try WindowedVersion.of(queryable, schema, layouts, name: name) ?? version()
         walked = found
         return found
@@ -95,27 +102,31 @@ final class OpenStore {
                 return snapshot
             }
         }
-        guard let queryable = store as? any QueryableDataStore else { return [] }
         return try records(queryable)
     }
 
     func reader(of version: any StoreVersion) -> RecordReader {
-        version is AnswerVersion
+        if past != nil {
+            return PastReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
+        }
+        return version is AnswerVersion
             ? AnswerReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
             : RecordReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
     }
 
-    /// Saves inserted, updated and deleted records. With `updatedVersions` and `deletedVersions` the records have to have these versions
-    /// still.
+    /// Saves inserted, updated and deleted records. With `baseVersion` the store has to have that version still, and with
+    /// `updatedVersions` and `deletedVersions` the records.
     /// - Throws: what the store throws; `ToolError.unsupported` for a store with its own type of snapshots.
     func save(
         inserted: [DefaultSnapshot] = [], updated: [DefaultSnapshot] = [], deleted: [DefaultSnapshot] = [],
-        changedSlots: [SlotSet] = [], updatedVersions: [UInt64] = [], deletedVersions: [UInt64] = []
+        changedSlots: [SlotSet] = [], baseVersion: UInt64? = nil, updatedVersions: [UInt64] = [],
+        deletedVersions: [UInt64] = []
     ) throws -> [PersistentIdentifier: PersistentIdentifier] {
         func save<S: DataStore>(_ store: S) throws -> [PersistentIdentifier: PersistentIdentifier] {
             let request = DataStoreSaveChangesRequest<DefaultSnapshot>(
                 inserted: inserted, updated: updated, deleted: deleted, editingState: EditingState(author: "mortise"),
-                changedSlots: changedSlots, updatedVersions: updatedVersions, deletedVersions: deletedVersions)
+                changedSlots: changedSlots, baseVersion: baseVersion, updatedVersions: updatedVersions,
+                deletedVersions: deletedVersions)
             guard let request = request as? DataStoreSaveChangesRequest<S.Snapshot> else {
                 throw ToolError.unsupported(store: name, what: "take records without models")
             }

@@ -36,6 +36,8 @@ struct RecordEdit {
         var changes: ChangeSet
         /// The records that the store changes or deletes. What follows from that by delete rules need not be among them.
         var records: [PersistentIdentifier]
+        /// Whether each record gets values of its own, which no batch says.
+        var isByRecord = false
     }
 
     /// How many records are listed.
@@ -44,7 +46,6 @@ struct RecordEdit {
     private static let attempts = 10
 
     private let store: OpenStore
-    private let queryable: any QueryableDataStore
     private let query: StoreQuery
     let run: StoreQueryRun
 
@@ -62,10 +63,6 @@ struct RecordEdit {
     /// - Throws: `ToolError`; `PredicateTextError`; `UnknownEntity`; what the store throws.
     init(_ store: OpenStore, _ options: EditOptions) throws {
         self.store = store
-        guard let queryable = store.store as? any QueryableDataStore else {
-            throw ToolError.unsupported(store: store.name, what: "be changed without models")
-        }
-        self.queryable = queryable
         let text = PredicateText(schema: store.schema, storeIdentifier: store.store.identifier)
         try text.check(options.entity)
         query = StoreQuery(
@@ -93,6 +90,13 @@ struct RecordEdit {
         let output = ToolContext.current.output
         let made = try Self.change(run, make)
         try show(made.changes, options)
+        if let shown = ShownChanges.current {
+            if options.yes, let changes = shown.changes, !made.changes.comesToTheSame(as: changes) {
+                try output.flush()
+                throw ToolError.changedSinceShown(store: store.name)
+            }
+            shown.changes = made.changes
+        }
         if made.records.isEmpty || made.changes.isEmpty {
             if options.format == .text { try output.line("there is nothing to change") }
         } else if options.yes {
@@ -105,6 +109,17 @@ struct RecordEdit {
     }
 
     func close() throws { try store.close() }
+
+    /// The properties of the unique keys of an entity, also of those that it inherits.
+    private func uniqueProperties(of entity: String) -> [String] {
+        var names: Set<String> = []
+        var next: String? = entity
+        while let name = next, let found = store.schema.entities.first(where: { $0.name == name }) {
+            names.formUnion(found.uniquenessConstraints.joined())
+            next = found.superentity
+        }
+        return names.sorted()
+    }
 
     /// A read that fails looks like a record that is not there: its error comes before what that led to.
     private static func change(
@@ -154,6 +169,14 @@ struct RecordEdit {
                 let own = Set(shown.records)
                 if case .update = change, let error = error as? RecordsSuperseded {
                     checksRecords = error.identifiers.contains(where: own.contains)
+                    // There is no batch for values that differ: the store has said which record is in the way.
+                    if shown.isByRecord, !checksRecords, let other = error.identifiers.first,
+                        let model = shown.records.first
+                    {
+                        throw ModelContextError.notUnique(
+                            entity: model.entityName, properties: uniqueProperties(of: model.entityName), values: [],
+                            model: model, other: other)
+                    }
                 }
             }
         }
@@ -162,13 +185,14 @@ struct RecordEdit {
     private func save(
         _ made: Change, _ change: StoreBatch.Change, _ run: StoreQueryRun, checksRecords: Bool
     ) throws {
+        if made.isByRecord { return try saveByRecord(made, run) }
         if checksRecords, let version = run.version as? AnswerVersion, try save(made, change, run, readIn: version) {
             return
         }
         (run.version as? AnswerVersion)?.endState()
-        let base = store.store is any VersionedDataStore ? run.version.number : nil
+        let base = store.versioned != nil ? run.version.number : nil
         do {
-            _ = try queryable.execute(
+            _ = try store.queryable.execute(
                 StoreBatch(.records(made.records), change, author: "mortise", baseVersion: base))
         } catch DataStoreError.unsupportedFeature {
             throw ToolError.unsupported(store: store.name, what: "carry out this change without models")
@@ -181,7 +205,7 @@ struct RecordEdit {
     private func save(
         _ made: Change, _ change: StoreBatch.Change, _ run: StoreQueryRun, readIn version: AnswerVersion
     ) throws -> Bool {
-        let capabilities = queryable.capabilities
+        let capabilities = store.queryable.capabilities
         guard capabilities.contains(.batchUpdate) else { return false }
         switch change {
         case .update: return try save(made.changes.updated, readIn: version)
@@ -189,6 +213,28 @@ struct RecordEdit {
             // The store has to refuse references that others have made since.
             return try capabilities.contains(.referentialIntegrity) && save(deletionOf: made, run, readIn: version)
         }
+    }
+
+    /// Saves values that differ from record to record.
+    private func saveByRecord(_ made: Change, _ run: StoreQueryRun) throws {
+        if let version = run.version as? AnswerVersion {
+            guard try save(made.changes.updated, readIn: version) else {
+                throw ToolError.unsupported(store: store.name, what: "change relationships without models")
+            }
+            return
+        }
+        let snapshots = try made.changes.updated.map { update in
+            guard let record = run.reader.record(update.record) else {
+                throw ToolError.changedMeanwhile(record: "\(update.record)")
+            }
+            let values = update.layout.slots.indices.map { slot in
+                update.value(at: slot) ?? run.reader.value(record, slot: slot)
+            }
+            return DefaultSnapshot(
+                persistentIdentifier: update.record, layout: update.layout, values: ContiguousArray(values))
+        }
+        _ = try store.save(
+            updated: snapshots, changedSlots: made.changes.updated.map(\.slots), baseVersion: run.version.number)
     }
 
     private func save(_ updates: [ChangeSet.Update], readIn version: AnswerVersion) throws -> Bool {

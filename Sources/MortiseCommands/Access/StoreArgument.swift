@@ -10,9 +10,10 @@ struct StoreArgument {
 
     /// - Throws: `StoreURLError`; `ToolError` for a name that the configuration does not explain.
     init(_ text: String) throws {
-        let url = try StoreURL(try ToolContext.current.settings.url(named: text))
-        self.url = url
         let registry = ToolContext.current.registry
+        let url = try StoreURL(
+            StoreKind.url(of: try ToolContext.current.settings.url(named: text), in: registry))
+        self.url = url
         configuration = try registry.configuration(for: url)
         name = registry.redacted(url.text).shown(limit: 300)
     }

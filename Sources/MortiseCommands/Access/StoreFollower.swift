@@ -30,11 +30,11 @@ final class StoreFollower: @unchecked Sendable {
         last = number
     }
 
-    private var number: UInt64 { (store.store as? any VersionedDataStore)?.currentVersion.number ?? 0 }
+    private var number: UInt64 { store.versioned?.currentVersion.number ?? 0 }
 
     /// Whether the store's history goes by the numbers of its versions.
     private var countsAsHistory: Bool {
-        guard store.store is any VersionedDataStore else { return true }
+        guard store.versioned != nil else { return true }
         let token = store.store.historyToken(ofVersion: number) as? DefaultHistoryToken
         return token?.tokenValue?[store.store.identifier] == Int64(clamping: number)
     }

@@ -77,7 +77,8 @@ struct StoreQueryRun {
     }
 
     private static func answer(to query: StoreQuery, in store: OpenStore) throws -> Answer {
-        if let versioned = store.store as? any VersionedDataStore {
+        if let past = store.past { return try answer(to: query, in: store, as: past) }
+        if let versioned = store.versioned {
             let version = versioned.currentVersion
             let reader = store.reader(of: version)
             let plan = versioned.plan(query)
@@ -88,14 +89,29 @@ struct StoreQueryRun {
                 plan: plan, records: answer.rows.map { RecordReference(table: tables[$0.table], row: $0.row) },
                 count: answer.count, report: answer.report, version: version, reader: reader)
         }
-        guard let queryable = store.store as? any QueryableDataStore else {
-            throw ToolError.unsupported(store: store.name, what: "answer queries without models")
-        }
-        let answer = try AnswerVersion.answer(to: query, of: queryable, store.layouts, name: store.name)
+        let answer = try AnswerVersion.answer(to: query, of: store.queryable, store.layouts, name: store.name)
         let reader = store.reader(of: answer.version)
         return Answer(
             plan: answer.plan, records: try Self.references(answer.rows, reader), count: answer.count,
             report: answer.report, version: answer.version, reader: reader)
+    }
+
+    /// All records of an entity as they were: what the store knows to find some of them is about now.
+    private static func answer(
+        to query: StoreQuery, in store: OpenStore, as past: any StoreVersion
+    ) throws -> Answer {
+        let reader = store.reader(of: past)
+        var records: [RecordReference] = []
+        for entity in query.includesSubentities ? store.schema.subtree(of: query.entity) : [query.entity] {
+            guard let rows = past.rows(ofEntity: entity) else { continue }
+            let table = try table(entity, reader)
+            for row in 0..<rows.endRow where rows.contains(row: row) {
+                records.append(RecordReference(table: table, row: row))
+            }
+        }
+        return Answer(
+            plan: FetchPlan(query, detail: "all records as they were", isFullScan: true), records: records, count: nil,
+            report: ExecutionReport(scanned: records.count), version: past, reader: reader)
     }
 
     /// Forgets what an answer has besides some records, in a store without versions.
@@ -127,7 +143,7 @@ struct StoreQueryRun {
 
 extension QueryExpression {
     /// Whether any part looks for a regular expression.
-    fileprivate var matchesPatterns: Bool {
+    var matchesPatterns: Bool {
         if case .matches = self { return true }
         return children.contains { $0.matchesPatterns }
     }

@@ -207,7 +207,7 @@ struct RecordImport {
         func text(_ values: [StoredValue]) -> String { values.map { "\($0)" }.joined(separator: "\u{0}") }
         let own = batch.elements.map { element in text(slots(element.record.entity).map { element.record.values[$0] }) }
         let isConcerned = batch.elements.map { slots($0.record.entity).count == violation.properties.count }
-        if let version = (target.store as? any VersionedDataStore)?.currentVersion {
+        if let version = target.versioned?.currentVersion {
             for record in named {
                 guard let rows = version.rows(ofEntity: record.entityName), let row = rows.row(of: record) else {
                     continue

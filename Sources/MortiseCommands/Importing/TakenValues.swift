@@ -70,7 +70,7 @@ struct TakenValues {
     private func stored(
         _ claims: [[StoredValue]], _ names: [String], _ declaring: String, _ entity: String, _ constraint: Int
     ) throws -> Set<String> {
-        if let version = (target.store as? any VersionedDataStore)?.currentVersion {
+        if let version = target.versioned?.currentVersion {
             return Set(
                 claims.filter { version.identifier(ofEntity: entity, constraint: constraint, values: $0) != nil }
                     .map(Self.text))

@@ -276,7 +276,7 @@ extension PredicateParser {
         if current.keyword == "nil" || current.keyword == "null" {
             return try compare(isNegated ? .notEqual : .equal, left, try sum())
         }
-        guard case .record(let entity, _) = left.sort else {
+        guard terms == nil, case .record(let entity, _) = left.sort else {
             throw fault(left.place, "expected a record, but \(left.name) is \(left.sortText)")
         }
         guard case .word(let name, _) = current.kind else {

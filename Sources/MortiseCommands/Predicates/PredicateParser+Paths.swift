@@ -18,7 +18,7 @@ extension PredicateParser {
             var inner = try nested { parser throws(PredicateTextError) in try parser.disjunction() }
             inner.place = token.place.through(try expectSign(")"))
             return inner
-        case .sign("$"): return try path()
+        case .sign("$"): return try terms == nil ? path() : groupTerm()
         case .word: return try word(token)
         case .sign, .end:
             throw fault(token.place, "expected a property or value, found \(token.shown)")
@@ -36,6 +36,7 @@ extension PredicateParser {
             _ = take()
             return PredicateOperand(
                 .constant(.null), .literal(.bool(token.keyword == "true")), token.place, name: token.keyword ?? "")
+        case _ where terms != nil: return try groupTerm()
         case "any", "all", "none":
             if isFollowedByName { return try quantified(token) }
         case "count":

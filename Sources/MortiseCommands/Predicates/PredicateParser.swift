@@ -19,6 +19,8 @@ struct PredicateParser {
     private var depth = 0
     private var nextVariable = 1
     var scope: Scope
+    /// What groups have, in a condition on them or in their order; nil where records are meant.
+    var terms: GroupTerms?
 
     init(_ text: String, _ context: PredicateText, entity: String) throws(PredicateTextError) {
         self.text = text
@@ -42,7 +44,7 @@ struct PredicateParser {
         repeat {
             var isAscending = true
             if skipSign("-") { isAscending = false } else { _ = skipSign("+") }
-            let key = try path()
+            let key = try terms == nil ? path() : groupTerm()
             if skipKeyword("desc") || skipKeyword("descending") {
                 isAscending.toggle()
             } else {
@@ -57,10 +59,25 @@ struct PredicateParser {
         return keys
     }
 
-    mutating func wholeColumn() throws(PredicateTextError) -> QueryExpression {
-        let column = try path()
+    mutating func wholeColumn() throws(PredicateTextError) -> ColumnPath {
+        var column = ColumnPath(value: .constant(.null))
+        while true {
+            let part = try path(stopsAtRecords: true)
+            guard case .records(let entity) = part.sort, current.isSign(".") else {
+                column.value = part.expression
+                break
+            }
+            guard column.lists.count < ColumnPath.mostLists else {
+                throw fault(
+                    part.place,
+                    "more than \(ColumnPath.mostLists) to-many relationships follow each other; shorten the path")
+            }
+            _ = take()
+            column.lists.append(part.expression)
+            scope = .entity(entity, variable: 0)
+        }
         try expectEnd("the end")
-        return column.expression
+        return column
     }
 
     // MARK: Tokens
@@ -97,7 +114,7 @@ struct PredicateParser {
         return take().place
     }
 
-    private func expectEnd(_ expected: String) throws(PredicateTextError) {
+    func expectEnd(_ expected: String) throws(PredicateTextError) {
         guard current.kind == .end else {
             throw fault(current.place, "expected \(expected), found \(current.shown)")
         }

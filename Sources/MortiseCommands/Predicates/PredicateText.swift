@@ -40,9 +40,9 @@ public struct PredicateText: Sendable {
         return try parser.wholeOrder()
     }
 
-    /// What a column of output shows: a property, or one of a record that to-one relationships lead to.
+    /// What a column of output shows: a property, or one of records that relationships lead to.
     /// - Throws: `PredicateTextError`; `UnknownEntity`.
-    func column(_ text: String, entity: String) throws -> QueryExpression {
+    func column(_ text: String, entity: String) throws -> ColumnPath {
         try check(entity)
         var parser = try PredicateParser(text, self, entity: entity)
         return try parser.wholeColumn()

@@ -19,7 +19,7 @@ enum RecordFormat: String, ExpressibleByArgument, CaseIterable {
 struct RecordColumns {
     struct Column {
         let name: String
-        let expression: QueryExpression
+        let path: ColumnPath
         let isNumeric: Bool
     }
 
@@ -42,10 +42,10 @@ struct RecordColumns {
                 + slots.filter { $0.property.attribute?.options.contains(.ephemeral) != true }.map { "`\($0.name)`" }
         }
         columns = try names.map { name in
-            let expression = try reading.column(name, entity: entity)
+            let path = try reading.column(name, entity: entity)
             return Column(
-                name: name.filter { $0 != "`" }, expression: expression,
-                isNumeric: Self.isNumeric(expression, store.layouts))
+                name: name.filter { $0 != "`" }, path: path,
+                isNumeric: path.lists.isEmpty && Self.isNumeric(path.value, store.layouts))
         }
     }
 
@@ -64,42 +64,31 @@ struct RecordColumns {
 struct RecordPrinter {
     private let columns: [RecordColumns.Column]
     private let evaluator: QueryEvaluator
+    private let reader: RecordReader
     private let version: any StoreVersion
-    private let format: RecordFormat
-    private let output = ToolContext.current.output
+    private let rows: RowPrinter
 
     /// Creates a printer. `version` is what the reader reads from.
     init(
         _ columns: RecordColumns, _ reader: RecordReader, _ format: RecordFormat, checking version: any StoreVersion
     ) {
         self.version = version
+        self.reader = reader
         self.columns = columns.columns
         evaluator = QueryEvaluator(reader: reader)
-        self.format = format
+        rows = RowPrinter(self.columns.map { ($0.name, $0.isNumeric) }, format, "record")
     }
 
     /// Stops before the first record with a value that cannot be read.
     /// - Throws: `ToolError.output`; `QueryEvaluationError`; what `StoreVersion.check()` throws.
     func print(_ records: [RecordReference]) throws {
-        switch format {
-        case .table: try table(records)
-        case .record: try paragraphs(records)
-        case .json: try json(records)
-        case .lines:
-            for record in records {
-                try output.line(try object(record))
-                try output.flush()
-            }
-        case .csv:
-            try output.line(csv: columns.map { ValueText.csv($0.name) })
-            for record in records { try output.line(csv: try values(record).map(ValueText.csv)) }
-        }
+        try rows.print(records.count) { try values(records[$0]) }
     }
 
     private func values(_ record: RecordReference) throws -> [StoredValue] {
         let values = try columns.map { column in
             // A relationship's value is a list of records there, and is printed as their numbers.
-            let value = try evaluator.sortKey(column.expression, record)
+            let value = try column.path.value(of: record, evaluator, reader)
             guard case .array(let elements) = value else { return value }
             let identifiers = elements.compactMap { element -> PersistentIdentifier? in
                 if case .identifier(let identifier) = element { identifier } else { nil }
@@ -108,56 +97,6 @@ struct RecordPrinter {
         }
         try version.check()
         return values
-    }
-
-    private func json(_ records: [RecordReference]) throws {
-        try output.write("[")
-        for (index, record) in records.enumerated() {
-            try output.write(index == 0 ? "\n" : ",\n")
-            try output.write(try object(record))
-        }
-        try output.line(records.isEmpty ? "]" : "\n]")
-    }
-
-    private func object(_ record: RecordReference) throws -> String {
-        let members = zip(columns, try values(record)).map { column, value in
-            ValueText.quoted(column.name) + ":" + ValueText.json(value)
-        }
-        return "{" + members.joined(separator: ",") + "}"
-    }
-
-    /// Names in one column, values beside them in as many lines as they need, an empty line between records.
-    private func paragraphs(_ records: [RecordReference]) throws {
-        let names = columns.map { $0.name.shown() }
-        let margin = (names.map(\.columns).max() ?? 0) + 2
-        let width = max((output.width ?? 100) - margin, 20)
-        for (index, record) in records.enumerated() {
-            if index > 0 { try output.line() }
-            for (name, value) in zip(names, try values(record)) {
-                let text = value.isNull ? "nil" : ValueText.plain(value).shown(limit: .max)
-                let padding = String(repeating: " ", count: margin - name.columns)
-                for (number, line) in text.wrapped(to: width).enumerated() {
-                    let start =
-                        number == 0 ? output.styled(name, .bold) + padding : String(repeating: " ", count: margin)
-                    try output.line(line.isEmpty && number == 0 ? output.styled(name, .bold) : start + line)
-                }
-            }
-        }
-    }
-
-    private func table(_ records: [RecordReference]) throws {
-        var table = TextTable(columns.map { $0.name.shown() }, numeric: columns.map(\.isNumeric))
-        func cells(_ record: RecordReference) throws -> [String] {
-            try values(record).map { value in
-                if case .array(let elements) = value, elements.isEmpty { return "" }
-                return ValueText.plain(value).shown(limit: 200)
-            }
-        }
-        for record in records { table.measure(try cells(record)) }
-        if let width = output.width { table.fit(width) }
-        try output.line(output.styled(table.heading(), .bold))
-        for record in records { try output.line(table.line(try cells(record))) }
-        try output.line(output.styled(FigureText.plural(records.count, "record"), .dim))
     }
 }
 #endif

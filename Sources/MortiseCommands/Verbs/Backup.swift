@@ -24,11 +24,17 @@ struct Backup: ParsableCommand {
     @Option(help: "How to print: text or json.")
     var format: ReportFormat = .text
 
+    @Option(help: "When to show progress: auto (on a terminal, after a second), always or never.")
+    var progress: ProgressChoice = .auto
+
     func run() throws {
         let argument = try store.argument()
         let configuration = try argument.capable(of: .backUp, "be backed up")
         try argument.checkPresence()
-        let report = try configuration.backUpStore(to: argument.path(ofNewStore: newStore))
+        let path = try argument.path(ofNewStore: newStore)
+        let report = try ElapsedLine.showing("backing up", argument.size, progress) {
+            try configuration.backUpStore(to: path)
+        }
         try report.print(format, summary: report.problems.isEmpty ? "backed up" : "backed up with its faults")
         if !report.problems.isEmpty { throw StoreDamage(store: argument.name, problems: report.problems) }
     }

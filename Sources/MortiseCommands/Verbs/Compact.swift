@@ -19,11 +19,15 @@ struct Compact: ParsableCommand {
     @Option(help: "How to print: text or json.")
     var format: ReportFormat = .text
 
+    @Option(help: "When to show progress: auto (on a terminal, after a second), always or never.")
+    var progress: ProgressChoice = .auto
+
     func run() throws {
         let argument = try store.argument()
         let configuration = try argument.capable(of: .compact, "be compacted")
         try argument.checkPresence()
-        try configuration.compactStore().print(format, summary: "compacted")
+        let report = try ElapsedLine.showing("compacting", argument.size, progress) { try configuration.compactStore() }
+        try report.print(format, summary: "compacted")
     }
 }
 #endif

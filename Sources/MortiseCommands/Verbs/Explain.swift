@@ -18,22 +18,25 @@ struct Explain: ParsableCommand {
     var format: ReportFormat = .text
 
     func run() throws {
-        let store = try OpenStore.reading(try self.store.argument())
+        let store = try options.open(try self.store.argument())
         let query = try options.query(store)
         let clock = ContinuousClock.now
         let run = try StoreQueryRun(query, in: store)
         let seconds = (ContinuousClock.now - clock).seconds
-        let output = ToolContext.current.output
         switch format {
-        case .text:
-            try output.line("\(run.explanation)")
-            try output.line("  \(FigureText.duration(seconds))")
-            if run.explanation.isFullScan, let suggestion = run.suggestion {
-                try output.line("  \(output.styled("declare", .yellow)) \(suggestion) to avoid the scan")
-            }
-        case .json: try output.line(Self.json(run, seconds))
+        case .text: try Self.print(run, seconds)
+        case .json: try ToolContext.current.output.line(Self.json(run, seconds))
         }
         try store.close()
+    }
+
+    static func print(_ run: StoreQueryRun, _ seconds: Double) throws {
+        let output = ToolContext.current.output
+        try output.line("\(run.explanation)")
+        try output.line("  \(FigureText.duration(seconds))")
+        if run.explanation.isFullScan, let suggestion = run.suggestion {
+            try output.line("  \(output.styled("declare", .yellow)) \(suggestion) to avoid the scan")
+        }
     }
 
     static func json(_ run: StoreQueryRun, _ seconds: Double) -> String {

@@ -32,9 +32,25 @@ struct QueryOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: "The number of records to skip.")
     var offset = 0
 
+    @Option(
+        help: ArgumentHelp(
+            "Read the store as it was after this transaction, or at this time.",
+            discussion: "See mortise history. Stores with a history can, such as json: and log:.",
+            valueName: "number or time"))
+    var asOf: String?
+
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("The limit must not be negative.") }
         if offset < 0 { throw ValidationError("The offset must not be negative.") }
+    }
+
+    /// Opens a store for reading, as it is now or as it was.
+    /// - Throws: what `OpenStore.reading(_:)` and `OpenStore.goBack(to:)` throw.
+    func open(_ argument: StoreArgument) throws -> OpenStore {
+        let point = try asOf.map(PastPoint.init)
+        let store = try OpenStore.reading(argument)
+        if let point { try store.goBack(to: point) }
+        return store
     }
 
     /// - Throws: `UnknownEntity`; `PredicateTextError`.
@@ -59,6 +75,8 @@ struct Fetch: ParsableCommand {
               mortise fetch log:trips.log Trip --where 'startDate between "2026-05-01" and "2026-06-01"' --format csv \
             --select name,startDate,price
               mortise fetch sqlite:library.db Track --format lines | jq .name
+              mortise fetch log:library.log Track --group-by album.artist.name --count --aggregate 'sum(milliseconds)' \
+            --having 'count > 20' --sort '-sum(milliseconds)' --limit 10
             """)
 
     @OptionGroup var store: StoreOption
@@ -66,7 +84,8 @@ struct Fetch: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What to print of each record: properties separated by commas, through to-one relationships too.",
+            "What to print of each record: properties separated by commas, through relationships too.",
+            discussion: "Through to-many relationships as lists: stops.place; stops.count is their number.",
             valueName: "properties"),
         completion: .custom(SchemaCompletion.properties))
     var select: String?
@@ -75,11 +94,26 @@ struct Fetch: ParsableCommand {
         help: "How to print: table, record (one property a line), json (one array), lines (one object a line) or csv.")
     var format: RecordFormat = .table
 
-    @Flag(help: "Print only the count; with --format json or lines as {\"count\":3}, with csv under a heading.")
+    @Flag(
+        help: ArgumentHelp(
+            "Print only the count; with --format json or lines as {\"count\":3}, with csv under a heading.",
+            discussion: "With --group-by or --aggregate: print the count of each group too."))
     var count = false
 
+    @OptionGroup var groups: GroupOptions
+
+    func validate() throws {
+        if select != nil, groups.isGiven {
+            throw ValidationError("Pass --select for records, or --group-by and --aggregate for groups, not both.")
+        }
+    }
+
     func run() throws {
-        let store = try OpenStore.reading(try self.store.argument())
+        let store = try options.open(try self.store.argument())
+        if groups.isGiven {
+            try GroupListing(groups, options, counts: count, in: store).print(format, from: store)
+            return try store.close()
+        }
         let query = try options.query(store, purpose: count ? .count : .rows)
         let columns = try RecordColumns(select, entity: options.entity, store)
         let run = try StoreQueryRun(query, in: store)

@@ -298,7 +298,9 @@ private struct CurrentRecord {
             return
         }
         let evaluator = QueryEvaluator(reader: run.reader)
-        let values = try columns.columns.map { (name: $0.name, value: try evaluator.sortKey($0.expression, found)) }
+        let values = try columns.columns.map {
+            (name: $0.name, value: try $0.path.value(of: found, evaluator, run.reader))
+        }
         try run.version.check()
         switch format {
         case .text:

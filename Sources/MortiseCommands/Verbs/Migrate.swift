@@ -14,7 +14,10 @@ struct Migrate: ParsableCommand {
             that way.
 
             The store is replaced in one step at the end; before that it stays as it is, also if the process dies. --dry-run \
-            writes nothing, and has the status 78 if a stage would be refused.
+            writes nothing, and has the status 78 if a stage would be refused. --plan shows the versions and stages of the linked plan.
+
+            Where a migration drops something, and with --keep-copy, a copy of the store as it was stays beside it. --backups lists \
+            these copies, and --restore puts one of them into the store's place, which loses what was saved since.
 
             """ + SchemaSource.help
                 + """
@@ -23,6 +26,8 @@ struct Migrate: ParsableCommand {
                 EXAMPLES
                   mortise migrate log:library.log --to schema.json --dry-run
                   mortise migrate log:library.log --to schema.json --keep-copy --loss refused
+                  mortise migrate log:library.log --backups
+                  mortise migrate log:library.log --restore library.log.schema-1.0.0-71146da29ba382a8
                 """)
 
     /// What happens to what has no place.
@@ -39,6 +44,15 @@ struct Migrate: ParsableCommand {
     @Flag(help: "Only say what would be done.")
     var dryRun = false
 
+    @Flag(help: "Only show the versions and stages of the linked plan.")
+    var plan = false
+
+    @Flag(help: "Only list the copies that migrations have left beside the store.")
+    var backups = false
+
+    @Option(help: ArgumentHelp("Put a copy into the store's place, by its name or path.", valueName: "copy"))
+    var restore: String?
+
     @Flag(help: "Keep a copy of the store as it was, also where nothing is lost.")
     var keepCopy = false
 
@@ -51,8 +65,17 @@ struct Migrate: ParsableCommand {
     @Option(help: "How to print: text or json.")
     var format: ReportFormat = .text
 
+    func validate() throws {
+        let modes = [to != nil || dryRun || keepCopy || loss != .allowed, plan, backups, restore != nil]
+        if modes.count(where: \.self) > 1 {
+            throw ValidationError("--plan, --backups and --restore are used alone")
+        }
+    }
+
     func run() throws {
         let argument = try store.argument()
+        if let copy = restore { return try restore(copy, argument) }
+        if backups { return try listCopies(argument) }
         let configuration = try argument.migratable()
         try argument.checkPresence()
         guard let stored = try configuration.storedSchema() else { throw ToolError.missing(store: argument.name) }
@@ -62,6 +85,7 @@ struct Migrate: ParsableCommand {
             guard let linked = ToolContext.current.plan else {
                 throw ToolError.usage("no migration plan is linked into this tool; give the schema with --to")
             }
+            if plan { return try showPlan(linked.plan, stored: stored.version, argument) }
             if loss != .allowed || keepCopy {
                 throw ToolError.usage(
                     "the linked plan says itself what happens to losses and copies; see its migrationOptions")

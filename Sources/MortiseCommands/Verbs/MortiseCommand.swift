@@ -16,13 +16,13 @@ struct MortiseCommand: ParsableCommand {
             store, 69 not supported by this kind of store, 70 an error of the tool itself, 73 the target exists, 74 device \
             failure, 75 the store is locked, 77 permission denied, 78 the stores do not match, 130 interrupted.
 
-            Shell completions: mortise --generate-completion-script bash (or zsh, fish).
+            Shell completions: mortise --generate-completion-script bash (or zsh, fish). Manual pages: mortise man.
             """,
         subcommands: [
             Info.self, Fetch.self, Explain.self, Copy.self, Compare.self, Verify.self, Compact.self, Salvage.self,
             Reseal.self, Backup.self, Restore.self, Watch.self, History.self, Export.self, Import.self, SetValues.self,
             Delete.self,
-            SchemaCommand.self, Migrate.self, NewAdapter.self,
+            SchemaCommand.self, Migrate.self, NewAdapter.self, Shell.self, Manual.self,
         ])
 }
 

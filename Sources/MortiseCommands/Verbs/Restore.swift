@@ -28,13 +28,19 @@ struct Restore: ParsableCommand {
     @Option(help: "How to print: text or json.")
     var format: ReportFormat = .text
 
+    @Option(help: "When to show progress: auto (on a terminal, after a second), always or never.")
+    var progress: ProgressChoice = .auto
+
     func run() throws {
         let argument = try store.argument()
         let configuration = try argument.capable(of: .restore, "be restored")
         let path = try argument.path(backup, of: "the backup")
         let report: MaintenanceReport
         do {
-            report = try configuration.restoreStore(from: path, replacing: replace) {}
+            let size = (try? StoreArgument(argument.url.scheme + ":" + path))?.size
+            report = try ElapsedLine.showing("restoring", size, progress) {
+                try configuration.restoreStore(from: path, replacing: replace) {}
+            }
         } catch RestoreError.storeExists {
             throw ToolError.notReplaced(store: argument.name)
         } catch RestoreError.noBackup {

@@ -18,11 +18,14 @@ struct Verify: ParsableCommand {
     @Option(help: "How to print: text or json.")
     var format: ReportFormat = .text
 
+    @Option(help: "When to show progress: auto (on a terminal, after a second), always or never.")
+    var progress: ProgressChoice = .auto
+
     func run() throws {
         let argument = try store.argument()
         let configuration = try argument.capable(of: .verify, "be verified")
         try argument.checkPresence()
-        let report = try configuration.verifyStore()
+        let report = try ElapsedLine.showing("verifying", argument.size, progress) { try configuration.verifyStore() }
         guard report.problems.isEmpty else {
             try report.print(format, summary: "damaged")
             throw StoreDamage(store: argument.name, problems: report.problems)

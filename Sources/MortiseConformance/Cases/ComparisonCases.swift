@@ -115,7 +115,7 @@ extension ConformanceCase {
             of: { \.token }
         ) {
             let wanted = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
-            return [(#Predicate { $0.token == wanted }, [0])]
+            return [(#Predicate<ValueSample> { $0.token == wanted }, [0])]
         },
         comparison(
             "data", "Data is equal where all of its bytes are.", hint: "A prefix or a digest is compared.",

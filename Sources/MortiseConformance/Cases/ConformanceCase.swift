@@ -134,6 +134,8 @@ extension ConformanceCase {
             schemaPlanCases, schemaVariationCases, migrationCases, errorCases, scopeCases, batchAnnouncementCases,
             historyCases, batchHistoryCases, wideHistoryCases, closingCases, durabilityCases, storageCases, openerCases,
             historyKeepingCases, openerPathCases, openerProcessCases, openerErrorCases, listedCases,
+            valueUpdateCases, conditionVariationCases, aggregateSecondCases, contractSecondCases, historySecondCases,
+            schemaSecondCases,
             folderCases, folderContentCases, failedWriteCases, resourceCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }

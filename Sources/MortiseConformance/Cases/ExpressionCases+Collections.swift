@@ -96,7 +96,7 @@ extension ConformanceCase {
             hint: "A condition that only code can evaluate cannot be claimed: leave it residual.", finds: ["anvil"]
         ) {
             let place = Place(name: "oslo", latitude: 59.9)
-            return #Predicate { $0.place == place }
+            return #Predicate<Item> { $0.place == place }
         },
         query(
             "expressions.computed-property", "A property without storage is evaluated on models, by the framework.",
@@ -165,7 +165,7 @@ extension ConformanceCase {
             try storeEntries(c)
             let wanted = try c.session().all(Entry.self).prefix(3).map(\.persistentModelID)
             let found = try c.session().fetch(
-                FetchDescriptor<Entry>(predicate: #Predicate { wanted.contains($0.persistentModelID) }))
+                FetchDescriptor<Entry>(predicate: #Predicate<Entry> { wanted.contains($0.persistentModelID) }))
             try c.expect(found.map(\.name), is: ["delta", "alpha", "charlie"], "names:")
         },
         query(

@@ -107,7 +107,7 @@ extension ConformanceCase {
             hint: "The elements are looked for anywhere.", finds: ["timber"]
         ) {
             let numbers = [3]
-            return #Predicate { $0.numbers.starts(with: numbers) }
+            return #Predicate<Item> { $0.numbers.starts(with: numbers) }
         },
         query(
             "expressions.array-first-of-several", "The first element is not the smallest or the last.",

@@ -124,7 +124,7 @@ extension ConformanceCase {
             for attempt in 1... {
                 do {
                     return try Self.save(name, configuration)
-                } catch  where StoreErrorClass.name(of: error) == StoreErrorClass.locked.rawValue && attempt < 4_000 {
+                } catch  where StoreErrorClass.isInUse(error) && attempt < 4_000 {
                     // As others are about to do.
                     Thread.sleep(forTimeInterval: 0.001)
                 }

@@ -88,13 +88,13 @@ extension ConformanceCase {
                 let found = try b.fetch(descriptor).map { $0.words.first ?? "" }
                 try c.expect(found, is: places.map { "\($0)" }, "places of the second and third \(kind):")
             }
-            try check("integer", SortDescriptor(\.large), [1, 2])
-            try check("unsigned integer", SortDescriptor(\.wide), [1, 2])
-            try check("float", SortDescriptor(\.single), [0, 1])
-            try check("double", SortDescriptor(\.real), [2, 1])
-            try check("decimal", SortDescriptor(\.amount), [1, 0])
-            try check("date", SortDescriptor(\.moment), [1, 2])
-            try check("UUID", SortDescriptor(\.token), [1, 0])
+            try check("integer", SortDescriptor(\ValueSample.large), [1, 2])
+            try check("unsigned integer", SortDescriptor(\ValueSample.wide), [1, 2])
+            try check("float", SortDescriptor(\ValueSample.single), [0, 1])
+            try check("double", SortDescriptor(\ValueSample.real), [2, 1])
+            try check("decimal", SortDescriptor(\ValueSample.amount), [1, 0])
+            try check("date", SortDescriptor(\ValueSample.moment), [1, 2])
+            try check("UUID", SortDescriptor(\ValueSample.token), [1, 0])
         },
         ConformanceCase(
             "limits.smallest-and-largest-together", level: .core,

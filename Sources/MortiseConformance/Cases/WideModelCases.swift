@@ -410,8 +410,8 @@ extension ConformanceCase {
             try probe.check(StoreQuery("Dog", order: [.init(age)]))
             try probe.check(StoreQuery("Dog", order: [.init(age, isAscending: false)], offset: 1, limit: 2))
             try probe.check(StoreQuery("Animal", offset: 1, limit: 3))
-            try probe.check(
-                StoreQuery("Dog", purpose: .identifiers, order: [.init(try of("Dog", "legs")), .init(age)], limit: 3))
+            let order: [StoreQuery.Order] = [.init(try of("Dog", "legs")), .init(age)]
+            try probe.check(StoreQuery("Dog", purpose: .identifiers, order: order, limit: 3))
         },
     ]
 }

@@ -111,7 +111,7 @@ extension OtherProcess {
     }
 
     private static func isLocked(_ error: any Error) -> Bool {
-        StoreErrorClass.name(of: error) == StoreErrorClass.locked.rawValue || error is VersionSuperseded
+        StoreErrorClass.isInUse(error) || error is VersionSuperseded
     }
 
     private static func saveWithoutRoom(

@@ -125,4 +125,9 @@ enum OtherProcess {
 extension StoreErrorClass {
     /// The class of an error by name; nil for an error that has none.
     static func name(of error: any Error) -> String? { (error as? any ClassifiedStoreError)?.errorClass.rawValue }
+
+    /// Whether a store is in use, for as long as others have it open or for a moment.
+    static func isInUse(_ error: any Error) -> Bool {
+        [locked.rawValue, busy.rawValue].contains(name(of: error))
+    }
 }

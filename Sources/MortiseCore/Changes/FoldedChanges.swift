@@ -3,8 +3,9 @@
 struct FoldedChanges {
     /// What became of one record.
     struct Record {
-        /// The model of the record.
-        let layout: ModelLayout
+        let layout: RecordLayout
+        /// The model of the record; nil under a schema without models.
+        let model: ModelLayout?
         /// Whether there was such a record before.
         var wasThere: Bool
         /// Whether there is one afterwards.
@@ -26,9 +27,13 @@ struct FoldedChanges {
     /// The number of a transaction that removed all records, or changed them by a migration, or of whose changes nothing is known.
     private(set) var barrier: (number: Int64, kind: HistoryEntry.Kind)?
     private let schema: Schema
-    private var layouts: [ObjectIdentifier: (stored: RecordLayout, layout: ModelLayout, places: [Int?])] = [:]
+    private let recordLayouts: [String: RecordLayout]
+    private var layouts: [ObjectIdentifier: (stored: RecordLayout, layout: RecordLayout, places: [Int?])] = [:]
 
-    init(_ schema: Schema) { self.schema = schema }
+    init(_ schema: Schema) {
+        self.schema = schema
+        recordLayouts = schema.recordLayouts
+    }
 
     /// Takes in the next transaction.
     mutating func take(_ changes: ChangeSet, _ entry: HistoryEntry) {
@@ -49,10 +54,10 @@ struct FoldedChanges {
     /// Notes that the values before some transaction cannot be told from those after it.
     mutating func noteBarrier(_ number: Int64, _ kind: HistoryEntry.Kind) { barrier = (number, kind) }
 
-    private mutating func place(_ stored: RecordLayout) -> (layout: ModelLayout, places: [Int?])? {
+    private mutating func place(_ stored: RecordLayout) -> (layout: RecordLayout, places: [Int?])? {
         if let known = layouts[ObjectIdentifier(stored)] { return (known.layout, known.places) }
-        guard let layout = schema.layouts[stored.entityName] else { return nil }
-        let places = stored.slots.map { layout.record.slot(named: $0.name) }
+        guard let layout = recordLayouts[stored.entityName] else { return nil }
+        let places = stored.slots.map { layout.slot(named: $0.name) }
         layouts[ObjectIdentifier(stored)] = (stored, layout, places)
         return (layout, places)
     }
@@ -67,18 +72,20 @@ struct FoldedChanges {
     }
 
     private mutating func takeInsertion(of record: PersistentIdentifier, _ number: Int64) {
-        guard let layout = schema.layouts[record.entityName] else { return }
+        guard let layout = recordLayouts[record.entityName] else { return }
         takeInsertion(of: record, layout, nil, number)
     }
 
     private mutating func takeInsertion(
-        of record: PersistentIdentifier, _ layout: ModelLayout, _ values: [Int: StoredValue]?, _ number: Int64
+        of record: PersistentIdentifier, _ layout: RecordLayout, _ values: [Int: StoredValue]?, _ number: Int64
     ) {
         var found =
-            records[record] ?? Record(layout: layout, wasThere: false, isThere: true, last: number)
+            records[record]
+            ?? Record(
+                layout: layout, model: schema.layouts[layout.entityName], wasThere: false, isThere: true, last: number)
         found.isThere = true
         found.last = number
-        let kept = layout.record.keptInHistory
+        let kept = layout.keptInHistory
         found.changed.formUnion(SlotSet(kept))
         found.new = [:]
         if let values { for slot in kept { found.new[slot] = values[slot] ?? .null } }
@@ -88,15 +95,17 @@ struct FoldedChanges {
     private mutating func take(_ update: ChangeSet.Update, _ number: Int64) {
         guard let (layout, places) = place(update.layout) else { return }
         var found =
-            records[update.record] ?? Record(layout: layout, wasThere: true, isThere: true, last: number)
+            records[update.record]
+            ?? Record(
+                layout: layout, model: schema.layouts[layout.entityName], wasThere: true, isThere: true, last: number)
         found.last = number
         for slot in update.slots.slots {
             guard places.indices.contains(slot), let place = places[slot] else { continue }
             if found.wasThere, !found.changed.contains(place) {
-                found.old[place] = update.oldValue(at: slot).flatMap { layout.record.known($0, at: place) }
+                found.old[place] = update.oldValue(at: slot).flatMap { layout.known($0, at: place) }
             }
             found.changed.insert(place)
-            found.new[place] = update.value(at: slot).flatMap { layout.record.known($0, at: place) }
+            found.new[place] = update.value(at: slot).flatMap { layout.known($0, at: place) }
         }
         records[update.record] = found
     }
@@ -104,7 +113,9 @@ struct FoldedChanges {
     private mutating func take(_ deletion: ChangeSet.Deletion, _ number: Int64) {
         guard let (layout, places) = place(deletion.layout) else { return }
         var found =
-            records[deletion.record] ?? Record(layout: layout, wasThere: true, isThere: false, last: number)
+            records[deletion.record]
+            ?? Record(
+                layout: layout, model: schema.layouts[layout.entityName], wasThere: true, isThere: false, last: number)
         guard found.wasThere else {
             records[deletion.record] = nil
             return
@@ -116,9 +127,9 @@ struct FoldedChanges {
             guard places.indices.contains(slot), let place = places[slot], deletion.values.indices.contains(slot),
                 !found.changed.contains(place)
             else { continue }
-            found.old[place] = layout.record.known(deletion.values[slot], at: place)
+            found.old[place] = layout.known(deletion.values[slot], at: place)
         }
-        found.changed.formUnion(SlotSet(layout.record.keptInHistory))
+        found.changed.formUnion(SlotSet(layout.keptInHistory))
         records[deletion.record] = found
     }
 
@@ -135,7 +146,7 @@ struct FoldedChanges {
         for (record, found) in values {
             guard var known = records[record] else { continue }
             for (slot, value) in found where known.old[slot] == nil {
-                known.old[slot] = known.layout.record.known(value, at: slot)
+                known.old[slot] = known.layout.known(value, at: slot)
             }
             records[record] = known
         }

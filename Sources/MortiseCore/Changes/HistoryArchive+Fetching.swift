@@ -3,7 +3,7 @@ import Foundation
 extension HistoryArchive {
     /// The transactions that a descriptor asks for. Changes are read of those alone that are returned, or whose changes the predicate
     /// looks at.
-    func transactions(
+    package func transactions(
         matching descriptor: HistoryDescriptor<DefaultHistoryTransaction>
     ) throws -> [DefaultHistoryTransaction] {
         let query = HistoryQuery(descriptor.predicate, store: historyStore)
@@ -98,7 +98,7 @@ extension HistoryArchive {
 
     private func expired(_ origin: HistoryQuery.Origin, _ bounds: HistoryBounds, _ why: String) -> SwiftDataError {
         .historyTokenExpired(
-            store: historyStore, after: origin.number, oldest: bounds.horizon + 1, because: why)
+            store: historyLocation, after: origin.number, oldest: bounds.horizon + 1, because: why)
     }
 
     /// Forgets what a descriptor matches; its order and limit count too.
@@ -108,7 +108,7 @@ extension HistoryArchive {
     ///   - isSecure: as for `removeHistory`.
     /// - Returns: how many transactions were forgotten.
     /// - Throws: `HistoryHeld`; why the history cannot be read or changed; what evaluating the predicate throws.
-    func deleteTransactions(
+    package func deleteTransactions(
         matching descriptor: HistoryDescriptor<DefaultHistoryTransaction>, forced isForced: Bool = false,
         secure isSecure: Bool = false
     ) throws -> Int {
@@ -126,7 +126,7 @@ extension HistoryArchive {
         guard let last = numbers.last else { return 0 }
         let holders = try historyHolders().filter { $0.needs(last, of: historyStore) }
         if !holders.isEmpty, !isForced {
-            throw HistoryHeld(store: historyStore, holders: holders.map(\.name).sorted())
+            throw HistoryHeld(store: historyLocation, holders: holders.map(\.name).sorted())
         }
         try removeHistory(numbers, secure: isSecure)
         if !holders.isEmpty {

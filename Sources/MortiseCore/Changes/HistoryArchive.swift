@@ -87,6 +87,10 @@ public protocol HistoryArchive {
     /// The identifier of the store.
     var historyStore: String { get }
 
+    /// What errors call the store: where it is, such as a path. The default is that of the configuration of a `DataStore`, and the
+    /// identifier for others.
+    var historyLocation: String { get }
+
     /// How far the history reaches now.
     /// - Throws: why it cannot be read.
     func historyBounds() throws -> HistoryBounds
@@ -135,6 +139,9 @@ public protocol HistoryArchive {
 }
 
 extension HistoryArchive {
+    /// The identifier of the store.
+    public var historyLocation: String { historyStore }
+
     /// - Throws: `DataStoreError.unsupportedFeature`.
     public func readChangeSets(
         _ numbers: ClosedRange<Int64>,

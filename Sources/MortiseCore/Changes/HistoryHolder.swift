@@ -86,7 +86,7 @@ extension HistoryHolderError: CustomStringConvertible, SwiftDataErrorConvertible
 
 /// Transactions were not deleted from a history, because somebody needs them.
 public struct HistoryHeld: Error, Hashable, Sendable {
-    /// The store.
+    /// What the text calls the store: where it is, or the name of its configuration.
     public let store: String
     /// The names of the holders that need them.
     public let holders: [String]

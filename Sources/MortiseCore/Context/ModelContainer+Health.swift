@@ -70,8 +70,8 @@ extension ModelContainer {
     private func fault(of connection: StoreConnection, at index: Int) -> (any Error)? {
         do {
             let store = connection.underlying
-            if let checked = store as? any HealthCheckedStore {
-                try connection.calling { _ in try checked.checkHealth() }
+            if connection.capabilities.contains(.healthChecks) {
+                try connection.calling { try $0.checkHealth() }
             } else if let name = store.schema.entities.map(\.name).first(where: { storeIndex(ofEntity: $0) == index }),
                 let type = schema.layouts[name]?.type
             {
@@ -93,7 +93,7 @@ extension ModelContainer {
 
     private static func status(after error: any Error) -> StoreHealth.Status {
         switch (error as? any ClassifiedStoreError)?.errorClass {
-        case .locked: .locked
+        case .locked, .busy: .locked
         case .damaged: .damaged
         default: .failing
         }

@@ -22,50 +22,84 @@ public struct StoreStatistics: Sendable, Hashable {
 }
 
 extension ModelContainer {
-    /// What a maintenance operation has found in one store.
+    /// What a maintenance operation has come to in one store.
     public struct StoreReport: Sendable, Hashable {
+        /// Why nothing was done with a store.
+        public enum PassedOver: String, Sendable, Hashable, Codable, CaseIterable {
+            /// Its kind of store cannot do that, as a store in memory cannot be copied.
+            case unsupported
+            /// It has saved nothing yet, so that there is no file.
+            case nothingStored
+            /// It is open for reading only.
+            case readOnly
+        }
+
         /// The name of the store's configuration.
         public let store: String
-        /// Figures and problems.
+        /// Figures and problems; empty for a store that was passed over.
         public let report: MaintenanceReport
+        /// Why nothing was done with the store; nil if it was done.
+        public let passedOver: PassedOver?
+
+        init(_ store: String, _ report: MaintenanceReport) {
+            (self.store, self.report, passedOver) = (store, report, nil)
+        }
+        init(_ store: String, passedOver: PassedOver) {
+            (self.store, report, self.passedOver) = (store, MaintenanceReport(), passedOver)
+        }
     }
 
     /// Reads everything that the stores have and lists what is wrong; nothing changes. Others may save meanwhile.
-    /// - Returns: one report for each store that can be verified, in the order of the configurations. Stores in memory, and those
-    ///   that have no file yet, cannot.
-    /// - Throws: `ModelContextError.containerClosed`; the stores' errors for what cannot be read at all, such as a file that is gone.
+    /// - Returns: one report for each store, in the order of the configurations. Stores that cannot be verified, such as those in memory,
+    ///   and those that have no file yet, are passed over: see `StoreReport.passedOver`.
+    /// - Throws: `MaintenanceError.unsupported` if no store can be verified; `ModelContextError.containerClosed`; the stores' errors for
+    ///   what cannot be read at all, such as a file that is gone.
     public func verify() throws -> [StoreReport] {
-        try reports { configuration, _ in try configuration.capable(of: .verify)?.verifyStore() }
+        try checkOpen()
+        try checkSupport(for: .verify)
+        return try reports { configuration, _ in
+            try configuration.capable(of: .verify).map { StoreReport(configuration.name, try $0.verifyStore()) }
+        }
     }
 
     /// Writes a copy of each store, as of one moment, into a folder; others may save meanwhile. Each copy opens as its store
     /// does. Several stores are copied one after the other.
     /// - Parameter folder: the path of the folder, which is made if it does not exist. A copy has the name of its store's file, behind
     ///   that of its configuration where several have that name.
-    /// - Returns: one report for each store that can be copied, in the order of the configurations. Stores in memory, and those
-    ///   that have no file yet, cannot.
-    /// - Throws: `ModelContextError.containerClosed`; the stores' errors, also if a copy's path has something already, or a store's
-    ///   file is gone. Copies that were finished before stay.
+    /// - Returns: one report for each store, in the order of the configurations. Stores that cannot be copied, such as those in memory,
+    ///   and those that have no file yet, are passed over: see `StoreReport.passedOver`.
+    /// - Throws: `MaintenanceError.unsupported` if no store can be copied, `.folderNotMade`; `ModelContextError.containerClosed`; the
+    ///   stores' errors, also if a copy's path has something already, or a store's file is gone. Copies that were finished before stay.
     @discardableResult
     public func backUp(to folder: String) throws -> [StoreReport] {
         try checkOpen()
+        try checkSupport(for: .backUp)
         let root = URL(fileURLWithPath: folder, isDirectory: true)
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        do {
+            try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        } catch {
+            throw MaintenanceError.folderNotMade(path: folder, fault: MaintenanceError.FolderFault(error))
+        }
         let names = BackupNames(storeConfigurations)
         return try reports { configuration, _ in
             guard let source = configuration.capable(of: .backUp) else { return nil }
             let file = root.appending(path: names.name(of: configuration))
-            return try source.backUpStore(to: file.path(percentEncoded: false))
+            return StoreReport(configuration.name, try source.backUpStore(to: file.path(percentEncoded: false)))
         }
     }
 
     /// Drops what the stores' configurations do not keep, such as old history; no record changes.
-    /// - Returns: one report for each store that can be made smaller and changed, in the order of the configurations.
+    /// - Returns: one report for each store, in the order of the configurations. Stores that cannot be made smaller while they are open,
+    ///   that have no file yet, or that are open for reading only, are passed over: see `StoreReport.passedOver`.
     /// - Throws: `ModelContextError.containerClosed`; the stores' errors.
     @discardableResult
     public func compact() throws -> [StoreReport] {
-        try reports { _, connection in
-            try connection.calling { $0.allowsSave ? try $0.compactStore() : nil }
+        try checkOpen()
+        return try reports { configuration, connection in
+            try connection.calling { store in
+                if !store.allowsSave { return StoreReport(configuration.name, passedOver: .readOnly) }
+                return try store.compactStore().map { StoreReport(configuration.name, $0) }
+            }
         }
     }
 
@@ -94,7 +128,7 @@ extension ModelContainer {
             let described = configuration as? any SelfDescribingConfiguration
             let store = connection.underlying
             var records: [String: Int] = [:]
-            if let version = (store as? any VersionedDataStore)?.currentVersion {
+            if let version = connection.version {
                 for entity in store.schema.entities {
                     records[entity.name] = version.rows(ofEntity: entity.name)?.count ?? 0
                 }
@@ -110,27 +144,35 @@ extension ModelContainer {
         }
     }
 
+    /// A copy that nobody has made looks like one until it is needed.
+    /// - Throws: `MaintenanceError.unsupported` if no store can do that.
+    private func checkSupport(for operation: MaintenanceOperation) throws {
+        if storeConfigurations.contains(where: { $0.capable(of: operation) != nil }) { return }
+        throw MaintenanceError.unsupported(
+            operation, store: storeConfigurations.map(\.locationOrName).joined(separator: ", "))
+    }
+
     private func reports(
-        _ body: (any DataStoreConfiguration, StoreConnection) throws -> MaintenanceReport?
+        _ body: (any DataStoreConfiguration, StoreConnection) throws -> StoreReport?
     ) throws -> [StoreReport] {
-        try checkOpen()
-        return try zip(storeConfigurations, stores).compactMap { configuration, connection in
+        try zip(storeConfigurations, stores).map { configuration, connection in
             // One that has saved nothing yet does not exist outside of this process.
             // A damaged one does, and is for the operation to report.
-            if let described = configuration as? any SelfDescribingConfiguration,
+            if let described = configuration as? any SelfDescribingConfiguration, configuration.keepsFiles,
                 case .success(nil) = Result(catching: { try described.storedSchema() })
             {
                 // One whose file is gone knows that it had one.
-                if let checked = connection.underlying as? any HealthCheckedStore {
-                    try connection.calling { _ in try checked.checkHealth() }
-                }
-                return nil
+                try connection.calling { try $0.checkHealth() }
+                return StoreReport(configuration.name, passedOver: .nothingStored)
             }
-            return try body(configuration, connection).map {
-                StoreReport(store: configuration.name, report: $0)
-            }
+            return try body(configuration, connection) ?? StoreReport(configuration.name, passedOver: .unsupported)
         }
     }
+}
+
+extension DataStoreConfiguration {
+    /// Whether there is anything that an operation on files may find: a store in memory never saves one.
+    fileprivate var keepsFiles: Bool { capable(of: .verify) != nil || capable(of: .backUp) != nil }
 }
 
 extension ContextState {

@@ -42,7 +42,7 @@ extension ModelContainer {
                 try known.get()
             }
             let report = try target.restoreStore(from: file, replacing: replacing, whenReady: restoreOthers)
-            reports[index] = StoreReport(store: target.name, report: report)
+            reports[index] = StoreReport(target.name, report)
             // Also where the adapter never said that it is ready, or passed over what went wrong then.
             try restoreOthers()
         }

@@ -136,12 +136,12 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         if completed.count != 1 || indices.count < givenSchema.stored.entities.count || !givenSchema.stored.isClosed {
             try Self.check(indices, givenSchema)
         }
-        let untold = try Self.migrate(completed, to: givenSchema, migrationPlan, logger)
+        let (untold, migrated) = try Self.migrate(completed, to: givenSchema, migrationPlan, logger)
         let patience = migrationPlan?.migrationOptions.waitForOthers ?? .zero
         for configuration in completed {
             let isUntold = untold.contains(configuration.name)
             opened.append(
-                try configuration.waiting(patience, logger) {
+                try configuration.waiting(patience, hasMigrated: migrated.contains(configuration.name), logger) {
                     try Self.open(configuration, migrationPlan, logger, schemaIsUntold: isUntold)
                 })
         }

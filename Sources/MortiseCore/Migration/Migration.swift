@@ -188,7 +188,7 @@ extension SelfDescribingConfiguration {
         configuration.schema = Schema(stored: stored)
         let store = try Store(configuration, migrationPlan: nil)
         defer { try? store.close() }
-        guard let version = (store as? any VersionedDataStore)?.currentVersion else { return }
+        guard let version = store.latestVersion else { return }
         let counted = missing.map {
             SchemaLoss.Entity(name: $0.name, records: version.rows(ofEntity: $0.name)?.count ?? 0)
         }

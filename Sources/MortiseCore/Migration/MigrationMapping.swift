@@ -47,7 +47,8 @@ public struct MigrationMapping: Sendable {
         adding(property, .filling(value))
     }
 
-    /// Has a property begin new, although the old schema has one of that name, or of its original name.
+    /// Has a property begin new, although the old schema has one of that name, or of its original name. A relationship begins without
+    /// targets, and so does its inverse: code gives it some where they were a value before, or kept in another way.
     public func fresh(_ property: String) -> Self { adding(property, .fresh) }
 
     /// Says that a property of the old schema, `"Trip.note"`, or all records of an entity, `"Note"`, go with this stage. It changes

@@ -27,12 +27,15 @@ enum PropertyAccess {
         try? StoredValueDecoder().decode(type, from: stored)
     }
 
-    static func stored<Value: Encodable>(_ value: Value) -> StoredValue {
+    static func stored<Value: Encodable>(_ value: Value) -> StoredValue { storedForm(of: value) ?? .null }
+
+    /// Nil for a value that cannot be encoded.
+    static func storedForm<Value: Encodable>(of value: Value) -> StoredValue? {
         if let kind = StorageKind(of: Value.self), kind != .coded, let stored = StoredValue(property: value, kind: kind)
         {
             return stored
         }
-        return PropertyValue.coding(value) ?? .null
+        return PropertyValue.coding(value)
     }
 }
 

@@ -36,7 +36,7 @@ public struct BatchRecord<Model: PersistentModel> {
     {
         let (slot, isTransformable) = try place(property)
         if isTransformable { return try setTransformable(value, slot) }
-        guard case .value(let stored) = PropertyAccess.draft(value) else { throw fault(slot, .unencodable) }
+        guard let stored = PropertyAccess.storedForm(of: value) else { throw fault(slot, .unencodable) }
         put(stored, slot)
     }
 

@@ -21,7 +21,7 @@ public struct BatchUpdate<Model: PersistentModel> {
                 guard let stored = layout.transformed(value, at: slot) else { throw BatchError.Reason.unencodable }
                 return .constant(stored)
             }
-            guard case .value(let stored) = PropertyAccess.draft(value) else { throw BatchError.Reason.unencodable }
+            guard let stored = PropertyAccess.storedForm(of: value) else { throw BatchError.Reason.unencodable }
             return .constant(stored)
         }
     }

@@ -28,6 +28,15 @@ public struct FetchDescriptor<T: PersistentModel> {
     }
 }
 
+extension FetchDescriptor {
+    /// The range of `count` sorted matches that offset and limit select.
+    public func window(of count: Int) -> Range<Int> {
+        let start = min(max(fetchOffset ?? 0, 0), count)
+        guard let limit = fetchLimit else { return start..<count }
+        return start..<(start + min(max(limit, 0), count - start))
+    }
+}
+
 // @unchecked: key paths are immutable, but `PartialKeyPath` is not declared Sendable.
 extension FetchDescriptor: @unchecked Sendable {}
 

@@ -75,7 +75,7 @@ final class LayoutGathering {
     private var reading: Set<ObjectIdentifier> = []
     private var rereading: Set<ObjectIdentifier> = []
     private var descriptions: [ObjectIdentifier: ModelDescription] = [:]
-    private var postponed: [any PersistentModel] = []
+    private var postponed: [(model: any PersistentModel, link: () -> Void)] = []
 
     private static let key = "MortiseCore.LayoutGathering"
     private static var current: LayoutGathering? {
@@ -89,14 +89,14 @@ final class LayoutGathering {
         current = gathering
         let result = body(gathering)
         current = nil
-        for model in gathering.postponed { model._linkInitialValues() }
+        for (_, link) in gathering.postponed { link() }
         return result
     }
 
-    /// Links a model to those that it holds when there are layouts for that.
-    static func postponeLinks(of model: any PersistentModel) {
-        guard let current, !current.postponed.contains(where: { $0 === model }) else { return }
-        current.postponed.append(model)
+    /// Calls what links a model to those that it holds when there are layouts for that, once.
+    static func postponeLinks(of model: any PersistentModel, _ link: @escaping () -> Void) {
+        guard let current, !current.postponed.contains(where: { $0.model === model }) else { return }
+        current.postponed.append((model, link))
     }
 
     fileprivate func layout(of type: any PersistentModel.Type) -> ModelLayout {

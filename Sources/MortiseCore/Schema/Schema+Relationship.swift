@@ -30,18 +30,6 @@ extension Schema {
         /// Whether the relationship holds at most one model.
         public var isToOneRelationship: Bool
 
-        /// What happens to the models at the other end when the owner is deleted.
-        public enum DeleteRule: String, Codable, Sendable {
-            /// Nothing. Saving then fails if one of them still refers to the deleted model.
-            case noAction
-            /// Their reference to the owner is cleared.
-            case nullify
-            /// They are deleted with the owner.
-            case cascade
-            /// Saving fails while the relationship has models.
-            case deny
-        }
-
         /// An option of `@Relationship`.
         public struct Option: Codable, Hashable, Sendable, CustomDebugStringConvertible {
             let name: String

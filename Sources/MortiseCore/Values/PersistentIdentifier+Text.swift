@@ -120,9 +120,8 @@ extension IdentifierTextError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .malformed: "The text is not an identifier of a record. Take it from PersistentIdentifier.string."
-        case .unknown(let store, let entity):
-            "The identifier names \(entity.harmless) of the store \(store.harmless), which was not opened here. Open the store "
-                + "first."
+        case .unknown(_, let entity):
+            "The identifier names a record of \(entity.harmless) in a store that was not opened here. Open the store first."
         }
     }
 }

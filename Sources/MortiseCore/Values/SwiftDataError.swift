@@ -61,7 +61,7 @@ public struct SwiftDataError: Error, Hashable, Sendable {
 
     /// The history that a token refers to is no longer kept, in words: for a store that provides history.
     /// - Parameters:
-    ///   - store: the identifier of the store.
+    ///   - store: what the text calls the store, such as its path.
     ///   - number: the number that the token has for it.
     ///   - oldest: the oldest number that the history may still have.
     ///   - why: what is missing, or not as it was.

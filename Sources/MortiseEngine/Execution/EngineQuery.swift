@@ -140,7 +140,14 @@ final class EngineQuery: Sendable {
         guard plan.order == .total, plan.appliesLimit, query.limit != nil, query.purpose != .count,
             !query.order.isEmpty, entities.count == 1, let table = catalog.plan(query.entity)
         else { return nil }
-        return OrderedWalk(query.order, table)
+        return OrderedWalk(query.order, table, pinned: pinned(plan))
+    }
+
+    /// The slots in which all rows that match have one value.
+    private func pinned(_ plan: FetchPlan) -> Set<Int> {
+        // A caller that has taken a claim back gets rows with other values.
+        guard !conditions.isEmpty, query.conjuncts.allSatisfy({ plan.claim(of: $0) == .exact }) else { return [] }
+        return Set(conditions.compactMap { if case .equal = $0.condition { $0.slot } else { nil } })
     }
 }
 

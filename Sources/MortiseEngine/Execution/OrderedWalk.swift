@@ -12,26 +12,79 @@ struct OrderedWalk {
     private let order: [StoreQuery.Order]
     /// Whether the index has the rows in no other order than the one asked for.
     let isExact: Bool
+    /// For each property of the index, whether its values ascend; nil where all go in one direction.
+    private let directions: [Bool]?
 
     /// The index of a table that covers most of an order; nil if none has the first key.
-    init?(_ order: [StoreQuery.Order], _ plan: TablePlan) {
-        let keys = order.prefix { $0.stringOrder == nil && $0.isAscending == order[0].isAscending }
-            .prefix { key in if case .property(.variable(0), _) = key.expression { true } else { false } }
-        let slots = keys.map { key in if case .property(_, let property) = key.expression { property.slot } else { -1 }
+    /// - Parameters:
+    ///   - order: the order.
+    ///   - plan: the table's.
+    ///   - pinned: slots in which all rows that match have one value. An index may have them before, between and behind the keys; one
+    ///     that begins with them leads to those rows, and is the first choice.
+    init?(_ order: [StoreQuery.Order], _ plan: TablePlan, pinned: Set<Int> = []) {
+        var slots: [Int] = []
+        for key in order {
+            guard key.stringOrder == nil, case .property(.variable(0), let property) = key.expression else { break }
+            slots.append(property.slot)
         }
-        var best: (index: Int, covered: Int, isExact: Bool)?
+        var best: Cover?
         for (number, definition) in plan.indexes.enumerated() {
-            let covered = zip(definition.slots, slots).prefix { $0 == $1 }.count
-            let isExact = covered == order.count && definition.slots.count == covered
-            guard covered > 0, isExact || covered > best?.covered ?? 0, best?.isExact != true else { continue }
-            best = (number, covered, isExact)
+            guard let cover = Cover(number, definition, order, slots, pinned), cover.isBetter(than: best) else {
+                continue
+            }
+            best = cover
         }
         guard let best else { return nil }
         index = best.index
         covered = best.covered
         isExact = best.isExact
         isAscending = order[0].isAscending
+        directions = best.directions
         self.order = order
+    }
+
+    /// What an index has of an order.
+    private struct Cover {
+        let index: Int
+        private(set) var covered = 0
+        let isExact: Bool
+        private(set) var directions: [Bool]?
+        /// How many of its first properties are pinned.
+        private var leading = 0
+
+        /// Nil if it does not have the first key.
+        init?(
+            _ index: Int, _ definition: IndexDefinition, _ order: [StoreQuery.Order], _ slots: [Int], _ pinned: Set<Int>
+        ) {
+            self.index = index
+            var ascending: [Bool] = []
+            for slot in definition.slots {
+                if covered < slots.count, slot == slots[covered] {
+                    ascending.append(order[covered].isAscending)
+                    covered += 1
+                } else if pinned.contains(slot) {
+                    // The rows that match have one value there, which any direction has in its place.
+                    ascending.append(ascending.last ?? order[0].isAscending)
+                    if covered == 0 { leading += 1 }
+                } else {
+                    break
+                }
+            }
+            isExact = covered == order.count && ascending.count == definition.slots.count
+            if isExact {
+                if Set(ascending).count > 1 { directions = ascending }
+            } else {
+                covered = min(covered, order.prefix { $0.isAscending == order[0].isAscending }.count)
+            }
+            if covered == 0 { return nil }
+        }
+
+        func isBetter(than other: Cover?) -> Bool {
+            guard let other else { return true }
+            if leading != other.leading { return leading > other.leading }
+            if isExact != other.isExact { return isExact }
+            return !isExact && covered > other.covered
+        }
     }
 
     /// The walk in words, for `explain`.
@@ -53,6 +106,12 @@ struct OrderedWalk {
         let index = TableIndex(table, self.index)
         if index.count <= most || limit == 0 { return nil }
         if isExact {
+            // Rows that are skipped cost nothing, unless their groups have to be found one after the other.
+            if directions != nil {
+                let (end, overflows) = limit.addingReportingOverflow(query.offset)
+                let reach = overflows ? index.count : min(end, index.count)
+                return reach > max(most, 8_192) ? reach : nil
+            }
             let reach = min(limit, index.count - min(query.offset, index.count))
             return reach > most ? reach : nil
         }
@@ -95,7 +154,7 @@ struct OrderedWalk {
         var tied = TiedRows(order, covered: covered, reader: reader)
         var scanned = 0
         var shouldContinue = true
-        try TableIndex(table, index).forEachRow(in: range, descending: !isAscending, skipping: skipped) { row in
+        func take(_ row: Int) throws -> Bool {
             if scanned >= most {
                 shouldContinue = false
                 return false
@@ -109,6 +168,12 @@ struct OrderedWalk {
                 rows += finished
             }
             return rows.count < wanted
+        }
+        let index = TableIndex(table, self.index)
+        if let directions {
+            try index.forEachRow(in: range, ascending: directions, skipping: skipped, take)
+        } else {
+            try index.forEachRow(in: range, descending: !isAscending, skipping: skipped, take)
         }
         guard shouldContinue else { return (nil, scanned) }
         if !isExact, rows.count < wanted { rows += try tied.finish() }

@@ -33,17 +33,32 @@ package struct MigrationAdvice {
     ///   - migration: what to say.
     ///   - permissions: those of the store's own new files.
     package func write(_ migration: MigrationUnderWay, permissions: UInt32) {
-        remove()
+        clear()
         guard let bytes = try? JSONEncoder().encode(migration),
             let file = try? fileSystem.open(path, mode: .createExclusive(permissions: permissions))
         else { return }
-        defer { try? file.close() }
-        try? bytes.withUnsafeBytes { try file.writeAll($0, at: 0) }
+        let isWritten = (try? bytes.withUnsafeBytes { try file.writeAll($0, at: 0) }) != nil
+        try? file.close()
+        // A part of it names no process, so that nobody would remove it.
+        if !isWritten { clear() }
     }
 
-    /// Removes the file, if there is one that was made here.
+    /// Removes the file, if it says that this process migrates the store. Another that has the lock by now may have written its own.
     package func remove() {
+        guard let found = current, found.isOfThisProcess else { return }
+        clear()
+    }
+
+    /// Removes the file, whose process is known to migrate nothing: the caller has the store's lock alone.
+    package func clear() {
         guard (try? fileSystem.infoIfPresent(path, followingLinks: false))?.kind == .regular else { return }
         try? fileSystem.unlink(path)
+    }
+}
+
+extension MigrationUnderWay {
+    fileprivate var isOfThisProcess: Bool {
+        let own = MigrationUnderWay(from: from, to: to)
+        return process == own.process && host == own.host
     }
 }

@@ -101,7 +101,7 @@ extension SchemaChangeover {
         let copies = SchemaCopies(of: path)
         let there = Set(names)
         if there.contains(PathText.name(of: path) + MigrationAdvice.suffix) {
-            MigrationAdvice(forStoreAt: path, in: fileSystem).remove()
+            MigrationAdvice(forStoreAt: path, in: fileSystem).clear()
         }
         for name in Set(names.compactMap(copies.unfinished)).sorted() where !there.contains(name) {
             // What cannot be removed waits for the next opening.

@@ -22,7 +22,7 @@ public enum PackageSubjects {
     /// The file stores on the real disk, where processes can be killed.
     public static let onDisk: [ConformanceSubject] = {
         #if SQLite
-        [jsonOnDisk(), logOnDisk(), csv, sqliteOnDisk()]
+        [jsonOnDisk(), logOnDisk(), csv, sqliteOnDisk(), pinnedSQLiteOnDisk()]
         #else
         [jsonOnDisk(), logOnDisk(), csv]
         #endif
@@ -64,6 +64,15 @@ public enum PackageSubjects {
     #if SQLite
     public static func sqliteOnDisk(_ name: String = "SQLite on disk", in base: URL? = nil) -> ConformanceSubject {
         onDisk(name, base) { SQLiteConfiguration("store", path: path($0, "store.sqlite")) }
+    }
+
+    /// The same, where each context reads one state.
+    public static func pinnedSQLiteOnDisk(in base: URL? = nil) -> ConformanceSubject {
+        onDisk("SQLite on disk, reads pinned", base) {
+            var configuration = SQLiteConfiguration("store", path: path($0, "store.sqlite"))
+            configuration.pinsReads = true
+            return configuration
+        }
     }
     #endif
 

@@ -15,6 +15,8 @@ import MortiseTestSupport
 /// `pictures PATH LAST` does so with external data, and compacts after each save.
 /// `share PATH N [SAVES]` opens a log together with others, and inserts, updates and deletes parcels until it is killed or
 /// has done so many saves (see `SharedWork`). `watch PATH` only reads it, again and again, until standard input ends.
+/// `count PATH N` makes the weight of one parcel greater by one so many times, together with others; with 0 it makes that parcel, and without
+/// a number it prints how far it was counted (see `CountingWork`).
 /// `hold PATH` opens the file for writing and keeps it until standard input ends.
 /// `fill PATH N` makes a log with N parcels in one save and without a checkpoint; `replay PATH` reads it and prints by how
 /// many bytes the memory that the process had at its peak is more than before.
@@ -42,6 +44,10 @@ import MortiseTestSupport
                     .run(
                         saves: arguments.count > 4 ? Int(arguments[4]) ?? .max : .max,
                         seed: arguments.count > 5 ? UInt64(arguments[5]) ?? 0 : 0)
+            case "count":
+                let work = CountingWork(path: path)
+                guard arguments.count > 3, let times = Int(arguments[3]) else { return try work.tell() }
+                try times == 0 ? work.begin() : work.run(times: times)
             case "watch": try SharedWork(path: path, process: 0).watch()
             case "measure": measure { try open(path) }
             case "read": measure { try read(path) }

@@ -232,7 +232,6 @@ extension MigrationTests {
             (.inferred.converting("Trip", .exactly), "is no name"), (.inferred.fresh("Car.wheels"), "entity"),
             (.inferred.converting("Traveler.code", .exactly), "comes from no property"),
             (.inferred.renaming("Traveler.fullName", from: "nick"), "nick"),
-            (.inferred.fresh("Trip.traveler"), "relationship"),
         ] {
             Self.reset(rule)
             guard case MigrationError.invalidMapping(_, let reason) = try failure() else {

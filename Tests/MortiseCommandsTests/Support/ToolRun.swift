@@ -14,11 +14,12 @@ struct ToolRun: Sendable {
     /// Runs the tool to its end.
     ///
     /// Output goes through files, so that no amount of it blocks the process.
-    /// - Parameter body: is handed the process while it runs, again and again, with what it has printed as errors and as
-    ///   output.
+    /// - Parameters:
+    ///   - input: what the tool reads; nothing by default.
+    ///   - body: is handed the process while it runs, again and again, with what it has printed as errors and as output.
     /// - Throws: an error of Foundation if the tool is not built or cannot be started; what the body throws.
     init(
-        _ arguments: [String], in folder: ToolFolder? = nil, environment: [String: String] = [:],
+        _ arguments: [String], in folder: ToolFolder? = nil, environment: [String: String] = [:], input: String? = nil,
         while body: (_ process: Process, _ errors: String, _ output: String) throws -> Void = { _, _, _ in }
     ) throws {
         let scratch = try ToolFolder()
@@ -30,6 +31,10 @@ struct ToolRun: Sendable {
         if let folder { process.currentDirectoryURL = folder.url }
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
+        if let input {
+            try Data(input.utf8).write(to: URL(fileURLWithPath: scratch.path("input")))
+            process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: scratch.path("input")))
+        }
         process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
         try process.run()

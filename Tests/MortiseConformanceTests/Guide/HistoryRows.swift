@@ -3,7 +3,7 @@ import MortiseCore
 
 /// One row of a history that a store of another package keeps in a table.
 struct HistoryRow {
-    enum Kind { case insertion, update, deletion }
+    enum Kind: Int { case insertion, update, deletion }
     var kind: Kind
     var record: PersistentIdentifier
     /// The slots that an update has changed.
@@ -12,12 +12,14 @@ struct HistoryRow {
     var last: ContiguousArray<StoredValue> = []
 }
 
-/// Makes a transaction of rows, in the order in which they were written.
+/// Makes a transaction of rows: insertions, then updates, then deletions, each in identity order, so that who replays them meets
+/// no reference to a record that is not there yet.
 func transaction(
     _ number: Int64, at time: Date, by author: String?, _ rows: [HistoryRow], _ schema: Schema, store: String
 ) -> DefaultHistoryTransaction {
     let layouts = schema.stored.recordLayouts()
-    let changes = rows.enumerated().compactMap { place, row -> HistoryChange? in
+    let ordered = rows.sorted { ($0.kind.rawValue, $0.record) < ($1.kind.rawValue, $1.record) }
+    let changes = ordered.enumerated().compactMap { place, row -> HistoryChange? in
         let slots = layouts[row.record.entityName]?.slots ?? []
         let change = Int64(place + 1)
         switch row.kind {

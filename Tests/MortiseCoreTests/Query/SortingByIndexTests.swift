@@ -56,7 +56,7 @@ import Testing
                 == "index Chart(name, weight) in order")
         #expect(
             try detail([SortDescriptor(\.name, order: up), SortDescriptor(\.weight, order: down)])
-                == "index Chart(name, weight) in order, ties by weight descending")
+                == "index Chart(name, weight) in order")
         #expect(
             try detail([SortDescriptor(\.name), SortDescriptor(\.weight), SortDescriptor(\.plays)])
                 == "index Chart(name, weight) in order, ties by plays")

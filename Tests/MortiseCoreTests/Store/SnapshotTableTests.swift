@@ -103,6 +103,76 @@ import Testing
         #expect(table.nextNumber == 5)
     }
 
+    /// Bug: the reference was cleared, and the letter could not be read again.
+    @Test func aRecordToWhichAnotherHasToReferIsNotDeleted() throws {
+        let schema = StoredSchema(entities: [
+            StoredEntity(name: "Stamp", properties: []),
+            StoredEntity(
+                name: "Letter",
+                properties: [
+                    StoredProperty(
+                        name: "stamp", isOptional: false,
+                        content: .relationship(StoredRelationship(destination: "Stamp", isToMany: false)))
+                ]),
+        ])
+        let layouts = schema.recordLayouts()
+        func snapshot(_ record: PersistentIdentifier, _ values: StoredValue...) throws -> DefaultSnapshot {
+            DefaultSnapshot(
+                persistentIdentifier: record, layout: try #require(layouts[record.entityName]),
+                values: ContiguousArray(values))
+        }
+        var table = SnapshotTable(schema, storeIdentifier: "S")
+        let (first, second) = (Self.temporary("Stamp", 1), Self.temporary("Stamp", 2))
+        let letter = Self.temporary("Letter", 3)
+        _ = try table.apply(
+            Request(
+                inserted: [snapshot(first), snapshot(second), snapshot(letter, .identifier(first))],
+                editingState: EditingState()))
+        let (one, two) = (Self.permanent("Stamp", 1), Self.permanent("Stamp", 2))
+        let sent = Self.permanent("Letter", 3)
+        let before = table.texts.map { Array($0.rows) }
+        #expect(throws: SnapshotTableError.isRequired(one, by: sent, property: "stamp")) {
+            try table.apply(Request(deleted: [snapshot(two), snapshot(one)], editingState: EditingState()))
+        }
+        #expect(table.texts.map { Array($0.rows) } == before)
+        // One save may give the letter another stamp and delete the old one, or delete both.
+        var both = table
+        _ = try both.apply(
+            Request(deleted: [snapshot(one), snapshot(sent, .identifier(one))], editingState: EditingState()))
+        #expect(both[sent] == nil && both[one] == nil)
+        _ = try table.apply(
+            Request(
+                updated: [snapshot(sent, .identifier(two))], deleted: [snapshot(one)], editingState: EditingState(),
+                changedSlots: [SlotSet([0])]))
+        #expect(table[sent]?.values == [.identifier(two)])
+        // Nor may one refer to what is gone already, or goes with the same save.
+        #expect(throws: SnapshotTableError.noSuchRecord(one)) {
+            try table.apply(
+                Request(
+                    updated: [snapshot(sent, .identifier(one))], editingState: EditingState(),
+                    changedSlots: [SlotSet([0])]))
+        }
+        #expect(throws: SnapshotTableError.noSuchRecord(one)) {
+            try table.apply(
+                Request(inserted: [snapshot(letter, .identifier(one))], editingState: EditingState()))
+        }
+        var emptied = table
+        _ = try emptied.apply(Request(deleted: [snapshot(sent, .identifier(two))], editingState: EditingState()))
+        #expect(throws: SnapshotTableError.isRequired(two, by: letter, property: "stamp")) {
+            try emptied.apply(
+                Request(
+                    inserted: [snapshot(letter, .identifier(two))], deleted: [snapshot(two)],
+                    editingState: EditingState()))
+        }
+        // What a snapshot has in a slot that did not change is not what is stored.
+        #expect(throws: SnapshotTableError.isRequired(two, by: sent, property: "stamp")) {
+            try table.apply(
+                Request(
+                    updated: [snapshot(sent, .null)], deleted: [snapshot(two)], editingState: EditingState(),
+                    changedSlots: [SlotSet()]))
+        }
+    }
+
     @Test func anUpdateTouchesTheSlotsItNames() throws {
         var table = try Self.filled()
         let new = try Self.snapshot(Self.permanent("Book", 2), .null, .integer(500), .null, .null)

@@ -192,7 +192,7 @@ import Testing
         #expect(throws: SwiftDataError.historyTokenExpired) {
             try ModelContext(container, asOf: .token(DefaultHistoryToken([name: 9])))
         }
-        #expect(reason { try ModelContext(container, asOf: .token(DefaultHistoryToken(["other": 1]))) } == .unsupported)
+        #expect(reason { try ModelContext(container, asOf: .token(DefaultHistoryToken(["other": 1]))) } == .otherStore)
         // A hole after the point.
         let third = tokens[2]
         try context.saveParcels(by: "e")

@@ -1,6 +1,7 @@
 import Foundation
 import Mortise
 import PackageTestSupport
+import Testing
 
 @Model final class Parcel {
     @Attribute(.preserveValueOnDeletion) var code: String
@@ -86,4 +87,10 @@ func kind(_ change: HistoryChange) -> String {
     case .update: "update"
     case .delete: "delete"
     }
+}
+
+/// What errors call the store of a container: where it is, or the name of its configuration.
+func place(of container: ModelContainer) throws -> String {
+    let configuration = try #require(container.storeConfigurations.first)
+    return (configuration as? any SelfDescribingConfiguration)?.location ?? configuration.name
 }

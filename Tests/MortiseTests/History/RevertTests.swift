@@ -458,7 +458,8 @@ import Testing
         let token = try last(context)
         let name = try #require(token.storeIdentifier)
         #expect(
-            throws: RevertError.notRevertible(store: name, transaction: token.tokenValue?[name] ?? 0, kind: .erasure)
+            throws: RevertError.notRevertible(
+                store: try place(of: container), transaction: token.tokenValue?[name] ?? 0, kind: .erasure)
         ) {
             try context.revert(token)
         }

@@ -95,6 +95,7 @@ import Testing
             case .missing: 404
             case .denied: 403
             case .conflict, .locked, .alreadyExists: 409
+            case .busy, .closed: 503
             case .invalid, .usage: 422
             default: 500
             }

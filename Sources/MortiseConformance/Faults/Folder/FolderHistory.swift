@@ -26,6 +26,22 @@ struct FolderHistory: Codable, Sendable {
     /// The number of the last transaction, which may have been deleted.
     var last: Int64 = 0
     var transactions: [Transaction] = []
+    /// Transactions as they are in the file, by number: every save writes all of them.
+    private var written: [Int64: Data] = [:]
+
+    private enum CodingKeys: CodingKey { case last, transactions }
+
+    /// The whole file.
+    mutating func file() throws -> Data {
+        var data = Data("{\"last\":\(last),\"transactions\":[".utf8)
+        for (place, transaction) in transactions.enumerated() {
+            let text = try written[transaction.number] ?? JSONEncoder().encode(transaction)
+            written[transaction.number] = text
+            if place > 0 { data.append(UInt8(ascii: ",")) }
+            data += text
+        }
+        return data + Data("]}".utf8)
+    }
 
     /// Adds a save. `table` holds the records as they were before.
     mutating func add(
@@ -33,7 +49,19 @@ struct FolderHistory: Codable, Sendable {
         _ permanent: [PersistentIdentifier: PersistentIdentifier], before table: SnapshotTable
     ) {
         var changes: [Change] = []
-        for snapshot in request.deleted {
+        for snapshot in request.inserted {
+            guard let record = permanent[snapshot.persistentIdentifier] else { continue }
+            changes.append(Change(kind: .insert, record: record))
+        }
+        var updates: [Change] = []
+        for (place, snapshot) in request.updated.enumerated() {
+            let slots = place < request.changedSlots.count ? request.changedSlots[place] : nil
+            let names = snapshot.layout.slots.indices.filter { slots?.contains($0) ?? true }
+                .map { snapshot.layout.slots[$0].name }
+            updates.append(Change(kind: .update, record: snapshot.persistentIdentifier, properties: names))
+        }
+        changes += updates.sorted { $0.record < $1.record }
+        for snapshot in request.deleted.sorted(by: { $0.persistentIdentifier < $1.persistentIdentifier }) {
             let old = table[snapshot.persistentIdentifier] ?? snapshot
             let preserved = zip(old.layout.slots, old.values).filter { slot, _ in
                 slot.property.attribute?.options.contains(.preserveValueOnDeletion) == true
@@ -42,16 +70,6 @@ struct FolderHistory: Codable, Sendable {
                 Change(
                     kind: .delete, record: snapshot.persistentIdentifier,
                     preserved: preserved.map { Preserved(name: $0.name, value: $1) }))
-        }
-        for (place, snapshot) in request.updated.enumerated() {
-            let slots = place < request.changedSlots.count ? request.changedSlots[place] : nil
-            let names = snapshot.layout.slots.indices.filter { slots?.contains($0) ?? true }
-                .map { snapshot.layout.slots[$0].name }
-            changes.append(Change(kind: .update, record: snapshot.persistentIdentifier, properties: names))
-        }
-        for snapshot in request.inserted {
-            guard let record = permanent[snapshot.persistentIdentifier] else { continue }
-            changes.append(Change(kind: .insert, record: record))
         }
         if changes.isEmpty { return }
         last += 1

@@ -207,7 +207,8 @@ final class FolderStore: DataStore {
         } else if change == .save, steps.remembersFirst.contains(.history) {
             content.history = new.history
         }
-        try write(new)
+        var new = new
+        try write(&new)
         if steps.removesOld {
             try? FileManager.default.removeItem(at: folder.appending(path: "\(old.generation)"))
         }
@@ -215,7 +216,7 @@ final class FolderStore: DataStore {
         content.generation = old.generation + 1
     }
 
-    private func write(_ changed: Content) throws {
+    private func write(_ changed: inout Content) throws {
         let generation = changed.generation
         let files = FileManager.default
         let (old, next) = (folder.appending(path: "\(generation)"), folder.appending(path: "\(generation + 1)"))
@@ -231,7 +232,7 @@ final class FolderStore: DataStore {
                 lengths[name] = data.count
                 try steps.write(data, new.appending(path: "\(name).rows"))
             }
-            let history = try JSONEncoder().encode(changed.history)
+            let history = try changed.history.file()
             lengths[FolderHistory.name] = history.count
             try steps.write(history, new.appending(path: FolderHistory.name))
             try steps.write(JSONEncoder().encode(lengths), new.appending(path: "lengths"))

@@ -191,7 +191,7 @@ struct BatchInsertion<Model: PersistentModel> {
             let temporary = inserted[place].persistentIdentifier
             guard let permanent = outcome.identifier(of: temporary, at: place), !permanent.isTemporary else {
                 throw ModelContextError.storeContract(
-                    store: session.identifier,
+                    store: session.location,
                     fault: "Its save returned no permanent identifier for \(temporary).")
             }
             identifiers.append(permanent)

@@ -200,7 +200,7 @@ struct BatchRun<Model: PersistentModel> {
         (tables.map(\.layout) + cascaded).allSatisfy { layout in
             layout.record.slots.enumerated().allSatisfy { slot, description in
                 guard let relationship = description.property.relationship else { return true }
-                return (followingRules || relationship.deleteRule == .nullify) && !layout.hasBounds(slot)
+                return (followingRules || relationship.deleteRule.onlyClearsReferences) && !layout.hasBounds(slot)
             }
         }
     }
@@ -212,7 +212,7 @@ struct BatchRun<Model: PersistentModel> {
         var pending = tables.map(\.layout)
         while let layout = pending.popLast() {
             for slot in layout.record.slots {
-                guard let relationship = slot.property.relationship, relationship.deleteRule == .cascade else {
+                guard let relationship = slot.property.relationship, relationship.deleteRule.deletesRelated else {
                     continue
                 }
                 for name in state.container.schema.stored.subtree(of: relationship.destination) {

@@ -179,15 +179,6 @@ extension ContextState {
     }
 }
 
-extension FetchDescriptor {
-    /// The range of `count` sorted matches that offset and limit select.
-    public func window(of count: Int) -> Range<Int> {
-        let start = min(max(fetchOffset ?? 0, 0), count)
-        guard let limit = fetchLimit else { return start..<count }
-        return start..<(start + min(max(limit, 0), count - start))
-    }
-}
-
 extension ContextState {
     /// Read-only models that show records as stored, apart from the registered ones.
     func storedModels(for identifiers: [PersistentIdentifier]) -> [any PersistentModel] {

@@ -46,9 +46,7 @@ extension ModelContext {
         }
         // A predicate takes key paths with one component, and ends the process at others.
         guard let slot, layout.properties[slot] is Schema.Attribute else {
-            throw SwiftDataError(
-                .unsupportedKeyPath,
-                "\(KeyPathText.named("\(keyPath)")) is no stored attribute of \(T.self). Fetch by a predicate instead.")
+            throw SwiftDataError.noAttribute(keyPath, of: T.self)
         }
         var descriptor = FetchDescriptor<T>(predicate: equality(of: keyPath, value))
         descriptor.fetchLimit = 1
@@ -87,8 +85,17 @@ extension FetchDescriptor {
     }
 }
 
+extension SwiftDataError {
+    /// What is thrown for a key path by which no model is looked up.
+    static func noAttribute<T: PersistentModel>(_ keyPath: AnyKeyPath, of type: T.Type) -> SwiftDataError {
+        SwiftDataError(
+            .unsupportedKeyPath,
+            "\(KeyPathText.named("\(keyPath)")) is no stored attribute of \(T.self). Fetch by a predicate instead.")
+    }
+}
+
 /// Whether a property has a value.
-private func equality<T: PersistentModel, Value: Equatable & Codable & Sendable>(
+func equality<T: PersistentModel, Value: Equatable & Codable & Sendable>(
     of keyPath: any KeyPath<T, Value> & Sendable, _ value: Value
 ) -> Predicate<T> {
     Predicate<T> { model in

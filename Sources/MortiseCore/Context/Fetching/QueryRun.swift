@@ -111,7 +111,7 @@ final class QueryRun<Model: PersistentModel> {
                 counted = plan.appliesLimit ? count : query.window(of: count).count
             } else if count != found.rows.count {
                 throw ModelContextError.storeContract(
-                    store: session.identifier,
+                    store: session.location,
                     fault:
                         "It counted \(count) rows of \(query.entity) and returned \(found.rows.count), with conditions left "
                         + "to the framework. Return the rows, or claim every condition as exact.")

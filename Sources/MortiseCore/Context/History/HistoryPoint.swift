@@ -26,9 +26,11 @@ public struct AsOfUnavailable: Error, Hashable, Sendable {
         case needsReplay
         /// The store has no versions that a context can stay at, or no history of change sets.
         case unsupported
+        /// The token names no store of the container.
+        case otherStore
     }
 
-    /// The identifier of the store.
+    /// What the text calls the store: where it is, or the name of its configuration.
     public let store: String
     /// The number of the oldest transaction as of which the store may be read; nil if it cannot be read as of any.
     public let oldest: Int64?
@@ -48,6 +50,7 @@ extension AsOfUnavailable: ClassifiedStoreError {
             case .valuesNotKept: "its history does not have the values from before some changes"
             case .needsReplay: "its history has the values after changes alone"
             case .unsupported: "it keeps no versions, or no history of change sets"
+            case .otherStore: "the point is in the history of another store"
             }
         let way =
             reason == .needsReplay

@@ -35,7 +35,7 @@ extension ModelContext {
             if entry == nil || entry?.kind == .stub {
                 let bounds = try archive.historyBounds()
                 throw SwiftDataError.historyTokenExpired(
-                    store: store, after: number, oldest: bounds.horizon + 1,
+                    store: archive.historyLocation, after: number, oldest: bounds.horizon + 1,
                     because: number > bounds.horizon
                         ? "\(number) is not in it any more" : "it begins after \(bounds.horizon)")
             }
@@ -79,7 +79,7 @@ extension ModelContext {
                 var folded = try archive.fold(numbers, under: container.schema)
                 if let barrier = folded.barrier {
                     throw RevertError.notRevertible(
-                        store: store.identifier, transaction: barrier.number, kind: barrier.kind)
+                        store: store.location, transaction: barrier.number, kind: barrier.kind)
                 }
                 let unknown = folded.withoutOld
                 if !unknown.isEmpty {
@@ -110,7 +110,7 @@ extension HistoryArchive {
     func entry(_ number: Int64, mark: UInt64?) throws -> HistoryEntry? {
         let bounds = try historyBounds()
         func expired(_ why: String) -> SwiftDataError {
-            .historyTokenExpired(store: historyStore, after: number, oldest: bounds.horizon + 1, because: why)
+            .historyTokenExpired(store: historyLocation, after: number, oldest: bounds.horizon + 1, because: why)
         }
         if number > bounds.last { throw expired("its last transaction is \(bounds.last)") }
         var found: HistoryEntry?

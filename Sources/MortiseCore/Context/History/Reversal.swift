@@ -82,7 +82,7 @@ struct Reversal {
 
     /// Decides what is to be done for a record, if nothing is in the way.
     private mutating func plan(_ record: PersistentIdentifier, _ change: FoldedChanges.Record) {
-        let layout = change.layout
+        guard let layout = change.model else { return }
         func conflict(_ slot: Int?, _ reason: RevertConflict.Reason) -> RevertConflict {
             RevertConflict(record: record, property: slot.map { layout.record.slots[$0].name }, reason: reason)
         }

@@ -133,7 +133,7 @@ struct ReversalConflicts {
                 ? RelationshipEditor(model).members(at: slot)
                 : RelationshipEditor(model).target(at: slot).map { [$0] } ?? []
             for other in related where other !== model && !isRemoved(other.persistentModelID) {
-                let isTaken = relationship.deleteRule == .cascade || relationship.deleteRule == .deny
+                let isTaken = relationship.deleteRule.deletesRelated || relationship.deleteRule.refusesDeletion
                 let isReferring = refers(other, slot, layout, record)
                 // What the transaction itself has led here goes back to where it was.
                 if isReferring ?? isTaken { keep(record, layout.record.slots[slot].name, .takesOthers) }

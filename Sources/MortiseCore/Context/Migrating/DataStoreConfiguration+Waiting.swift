@@ -5,19 +5,25 @@ extension DataStoreConfiguration {
     /// Does what needs the store's lock, after a migration that another container is carrying out.
     /// - Parameters:
     ///   - patience: how long to wait for that migration.
+    ///   - hasMigrated: whether this container has just migrated the store: one that waited for that may have opened it first, and is
+    ///     waited for as well, for a second.
     ///   - logger: gets a notice when this begins to wait.
     ///   - body: is called again while the store is locked and another container says that it migrates the store, and for a second
     ///     after that: a container that has migrated a store opens it next.
     /// - Returns: what the body returns.
     /// - Throws: `MigrationError.migrationInProgress`; `CancellationError`; what the body throws.
-    func waiting<R>(_ patience: Duration, _ logger: Logger, _ body: () throws -> R) throws -> R {
+    func waiting<R>(
+        _ patience: Duration, hasMigrated: Bool = false, _ logger: Logger, _ body: () throws -> R
+    ) throws -> R {
         var end: ContinuousClock.Instant?
-        var ofMigration: ContinuousClock.Instant?
+        var ofMigration = hasMigrated ? ContinuousClock.now : nil
         while true {
             do {
                 return try body()
             } catch {
-                guard (error as? any ClassifiedStoreError)?.errorClass == .locked else { throw error }
+                guard let classified = error as? any ClassifiedStoreError,
+                    [.locked, .busy].contains(classified.errorClass)
+                else { throw error }
                 if case MigrationError.stageFailed = error { throw error }
                 let now = ContinuousClock.now
                 guard let migration = (self as? any MigratableConfiguration)?.migrationUnderWay() else {

@@ -15,6 +15,7 @@ extension DueMigration {
             from: stored, to: target, versions, adopting: options.adopting, without: others, store: configuration.name)
         let records = try count(migration, without: others, store: configuration.name)
         var stages: [MigrationPreview.Stage] = []
+        var current = stored
         for step in path.steps {
             var refusal: String?
             var losses: [SchemaLoss] = []
@@ -36,6 +37,11 @@ extension DueMigration {
                     run.note = { try note($0, $1, dropping: dropped) }
                     _ = try run.map(from: step.source.stored)
                 } else {
+                    // Code gets records, for which some stores need a copy.
+                    if step.hasCode {
+                        if current != step.source.stored { try note(try migration.adapt(to: step.source.stored)) }
+                        _ = try migration.frozen(under: step.source)
+                    }
                     let loss = try migration.adapt(to: step.target.stored)
                     try note(loss)
                     if step.isUnplanned {
@@ -45,6 +51,7 @@ extension DueMigration {
                             store: configuration.name)
                     }
                 }
+                current = step.target.stored
             } catch {
                 refusal = "\(error)"
             }

@@ -7,11 +7,11 @@ extension ModelContainer {
     /// - Throws: `MigrationError`; `CancellationError` before the first store is replaced; the stores' own errors. No store was changed
     ///   then, unless the error comes from the switch of one: stores before it are at the new version, those after it at the old one, and
     ///   the next opening goes on with these.
-    /// - Returns: the names of the configurations that told no schema, so that nothing was due.
+    /// - Returns: the names of the configurations that told no schema, so that nothing was due, and of those that were migrated.
     static func migrate(
         _ configurations: [any DataStoreConfiguration], to schema: Schema,
         _ plan: (any SchemaMigrationPlan.Type)?, _ logger: Logger
-    ) throws -> Set<String> {
+    ) throws -> (untold: Set<String>, migrated: Set<String>) {
         // Without a plan, the stores that adapt their records do that when they are opened.
         let isPlanned = plan != nil
         let plan: any SchemaMigrationPlan.Type = plan ?? WithoutStages.self
@@ -61,7 +61,7 @@ extension ModelContainer {
             begun.meter.end()
             begun.log(options, logger)
         }
-        return untold
+        return (untold, Set(ready.map(\.store)))
     }
 }
 

@@ -142,7 +142,7 @@ final class LedRecord {
         identifier = model.persistentModelID
         base = table.baseRow(model._row)
         slots = table.layout.record.slots.indices.filter {
-            table.layout.record.slots[$0].property.relationship?.deleteRule == .cascade
+            table.layout.record.slots[$0].property.relationship?.deleteRule.deletesRelated == true
         }
     }
 

@@ -8,7 +8,7 @@ extension RelationshipEditor {
         let layout = ModelLayout.of(type(of: model))
         var cascaded: [any PersistentModel] = []
         for slot in layout.properties.indices
-        where layout.record.slots[slot].property.relationship?.deleteRule == .cascade {
+        where layout.record.slots[slot].property.relationship?.deleteRule.deletesRelated == true {
             cascaded += ruled(at: slot, layout, storedOnly: storedOnly)
             refuseCascade(at: slot)
         }
@@ -20,15 +20,12 @@ extension RelationshipEditor {
     func releaseRelated(storedOnly: Bool = false) {
         let layout = ModelLayout.of(type(of: model))
         for slot in layout.properties.indices {
-            switch layout.record.slots[slot].property.relationship?.deleteRule {
-            case nil, .cascade: continue
-            // Nothing refers to what was never stored, so nothing keeps it from being deleted.
-            case .deny where model._mayBeStored, .noAction where model._mayBeStored: continue
-            case .nullify, .deny, .noAction:
-                for other in ruled(at: slot, layout, storedOnly: storedOnly)
-                where !other._flags.contains(.isDeleted) {
-                    RelationshipEditor(other).release(deleted: model, throughInverseOf: slot, of: layout)
-                }
+            guard let rule = layout.record.slots[slot].property.relationship?.deleteRule, !rule.deletesRelated,
+                // Nothing refers to what was never stored, so nothing keeps it from being deleted.
+                !(rule.keepsReferences && model._mayBeStored)
+            else { continue }
+            for other in ruled(at: slot, layout, storedOnly: storedOnly) where !other._flags.contains(.isDeleted) {
+                RelationshipEditor(other).release(deleted: model, throughInverseOf: slot, of: layout)
             }
         }
     }
@@ -170,9 +167,9 @@ extension RelationshipEditor {
                 let theirs = ModelLayout.of(type(of: other))
                 guard let inverse = layout.inverse(of: slot, towards: other),
                     let relationship = theirs.record.slots[inverse].property.relationship,
-                    relationship.deleteRule == .nullify || relationship.deleteRule == .cascade
+                    !relationship.deleteRule.keepsReferences
                 else { continue }
-                if relationship.deleteRule == .nullify {
+                if relationship.deleteRule.onlyClearsReferences {
                     // It lets go of this model when its rules are followed, and is back with it if it returns before that.
                     if other._flags.contains(.awaitsRules) { continue }
                     release(deleted: other, throughInverseOf: inverse, of: theirs)

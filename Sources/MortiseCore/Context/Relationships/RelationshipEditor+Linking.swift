@@ -4,7 +4,7 @@ extension RelationshipEditor {
     /// Adds the owner to the inverse of its relationship, on this side.
     func link(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
         guard let inverse = layout.inverse(of: slot, towards: model) else {
-            if layout.isProvisional { LayoutGathering.postponeLinks(of: owner) }
+            if layout.isProvisional { LayoutGathering.postponeLinks(of: owner) { owner._linkInitialValues() } }
             return
         }
         // Else what an initializer set would take the place of what is set here.

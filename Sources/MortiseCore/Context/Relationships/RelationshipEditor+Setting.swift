@@ -160,7 +160,7 @@ extension RelationshipEditor {
         guard let inverse = layout.inverse(of: slot, towards: model),
             let relationship = ModelLayout.of(type(of: model)).record.slots[inverse].property.relationship
         else { return false }
-        return relationship.deleteRule != .nullify
+        return !relationship.deleteRule.onlyClearsReferences
     }
 
     func belongTogether(_ other: any PersistentModel, at slot: Int) -> Bool {

@@ -162,21 +162,20 @@ extension ContextState {
                 guard let relationship = description.property.relationship else { continue }
                 // Of relationships that share an inverse, only models know which of them holds a record.
                 if layout.hasBounds(slot) || !layout.sharingSlots[slot].isEmpty { return false }
-                switch relationship.deleteRule {
-                case .deny, .noAction: return false
-                case .nullify:
-                    // The error for a record that has to have this one is the framework's.
-                    guard let name = relationship.inverse, let other = schema.layouts[relationship.destination]?.record,
-                        let inverse = other.slot(named: name)
-                    else { continue }
-                    if other.slots[inverse].role == .toOne, !other.slots[inverse].property.isOptional { return false }
-                case .cascade:
+                if relationship.deleteRule.keepsReferences { return false }
+                if relationship.deleteRule.deletesRelated {
                     cascades = true
                     for name in schema.stored.subtree(of: relationship.destination) where seen.insert(name).inserted {
                         guard let reached = schema.layouts[name] else { return false }
                         pending.append(reached)
                     }
+                    continue
                 }
+                // The error for a record that has to have this one is the framework's.
+                guard let name = relationship.inverse, let other = schema.layouts[relationship.destination]?.record,
+                    let inverse = other.slot(named: name)
+                else { continue }
+                if other.slots[inverse].role == .toOne, !other.slots[inverse].property.isOptional { return false }
             }
         }
         return cascades

@@ -84,7 +84,7 @@ extension ContextState {
         guard let layout = model._table?.layout else { return }
         for (slot, description) in layout.record.slots.enumerated() {
             guard let relationship = description.property.relationship,
-                relationship.deleteRule == .deny || relationship.deleteRule == .noAction
+                relationship.deleteRule.keepsReferences
             else { continue }
             let related =
                 (relationship.isToMany
@@ -96,7 +96,7 @@ extension ContextState {
                         && RelationshipEditor(model).isMutual(with: $0, at: slot, layout)
                 }
             if related.isEmpty { continue }
-            if relationship.deleteRule == .deny {
+            if relationship.deleteRule.refusesDeletion {
                 throw ModelValidationError.deletionDenied(
                     entity: layout.entityName, property: description.name, model: model.persistentModelID,
                     count: related.count)

@@ -305,7 +305,7 @@ extension ContextState {
         finish(pending)
         if let missing {
             throw ModelContextError.storeContract(
-                store: session.identifier,
+                store: session.location,
                 fault: "Its save returned no permanent identifier for \(missing), or one that it does not know.")
         }
     }

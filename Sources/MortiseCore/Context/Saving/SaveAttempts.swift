@@ -51,6 +51,6 @@ struct SaveAttempts {
 
     private func fault(_ session: StoreSession, _ text: String) -> ModelContextError {
         .storeContract(
-            store: session.identifier, fault: "Its save threw \(text) Its type is \(session.typeName).")
+            store: session.location, fault: "Its save threw \(text) Its type is \(session.typeName).")
     }
 }

@@ -81,7 +81,7 @@ struct UniqueLeaving {
 
     /// Settles what becomes of those that a model was related to.
     private mutating func letGo(of left: Left, _ round: inout UpsertRound) {
-        let cascades = left.layout.record.slots[left.slot].property.relationship?.deleteRule == .cascade
+        let cascades = left.layout.record.slots[left.slot].property.relationship?.deleteRule.deletesRelated == true
         let isNewcomer = !dropped.contains(left.owner)
         for other in left.others where other !== survivor && other !== left.owner {
             guard let theirs = other._table?.layout, !other._flags.contains(.isDeleted), !dropped.contains(other),

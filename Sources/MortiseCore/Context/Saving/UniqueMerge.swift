@@ -102,7 +102,7 @@ struct UniqueMerge {
     private func letFall(
         _ model: any PersistentModel, at slot: Int, _ description: RecordLayout.Slot, _ round: inout UpsertRound
     ) {
-        guard description.property.relationship?.deleteRule == .cascade, model !== survivor else { return }
+        guard description.property.relationship?.deleteRule.deletesRelated == true, model !== survivor else { return }
         round.noteFallen(model, from: survivor, at: slot)
     }
 

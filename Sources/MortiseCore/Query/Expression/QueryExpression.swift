@@ -117,30 +117,9 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
     }
 }
 
-/// A property that an expression reads, by the entity through which it is named.
-public struct QueryProperty: Sendable, Hashable, Codable {
-    /// The entity of the record, or one that it inherits from.
-    public let entity: String
-    /// The property's name.
-    public let name: String
-    /// The property's slot in that entity's layout, and in the layouts of all entities that inherit from it.
-    public let slot: Int
-
-    /// Names a property of an entity by name and slot, which must match; this is not checked.
-    public init(entity: String, name: String, slot: Int) {
-        self.entity = entity
-        self.name = name
-        self.slot = slot
-    }
-}
+// Every case is named here, and nowhere else but where it is evaluated.
 
 extension QueryExpression {
-    /// Calls the body with every part of the expression, the whole expression first.
-    public func forEachPart(_ body: (QueryExpression) -> Void) {
-        body(self)
-        for child in children { child.forEachPart(body) }
-    }
-
     /// The direct parts.
     public var children: [QueryExpression] {
         switch self {
@@ -163,33 +142,105 @@ extension QueryExpression {
         }
     }
 
-    /// Whether the test holds for the expression or for any part of it.
-    func hasPart(where test: (QueryExpression) -> Bool) -> Bool {
-        if test(self) { return true }
-        // Asked many times for each fetch; the commonest expressions are gone through without an array of parts.
+    /// The expression with each of its direct parts replaced, in the order of `children`.
+    public func mapChildren(_ body: (QueryExpression) throws -> QueryExpression) rethrows -> QueryExpression {
         switch self {
-        case .constant, .variable, .onModels: return false
-        case .property(let base, _), .not(let base): return base.hasPart(where: test)
-        case .compare(_, let a, let b): return a.hasPart(where: test) || b.hasPart(where: test)
-        case .list(let parts), .and(let parts), .or(let parts): return parts.contains { $0.hasPart(where: test) }
-        default: return children.contains { $0.hasPart(where: test) }
+        case .constant, .variable, .onModels: self
+        case .list(let parts): .list(try parts.map(body))
+        case .property(let a, let property): .property(try body(a), property)
+        case .member(let a, let name): .member(try body(a), name)
+        case .decoded(let a, let kind): .decoded(try body(a), kind)
+        case .identifier(let a): .identifier(try body(a))
+        case .compare(let comparison, let a, let b): .compare(comparison, try body(a), try body(b))
+        case .not(let a): .not(try body(a))
+        case .and(let parts): .and(try parts.map(body))
+        case .or(let parts): .or(try parts.map(body))
+        case .arithmetic(let operation, let a, let b, let kind): .arithmetic(operation, try body(a), try body(b), kind)
+        case .negate(let a, let kind): .negate(try body(a), kind)
+        case .conditional(let a, let b, let c): .conditional(try body(a), try body(b), try body(c))
+        case .coalesce(let a, let b): .coalesce(try body(a), try body(b))
+        case .flatMap(let a, let variable, let b): .flatMap(try body(a), variable: variable, try body(b))
+        case .unwrap(let a): .unwrap(try body(a))
+        case .count(let a): .count(try body(a))
+        case .isEmpty(let a): .isEmpty(try body(a))
+        case .first(let a): .first(try body(a))
+        case .last(let a): .last(try body(a))
+        case .element(let a, let b): .element(try body(a), try body(b))
+        case .slice(let a, let b): .slice(try body(a), try body(b))
+        case .lookup(let a, let b, let c): .lookup(try body(a), try body(b), try c.map(body))
+        case .contains(let a, let b): .contains(try body(a), try body(b))
+        case .exists(let a, let variable, let b): .exists(try body(a), variable: variable, try body(b))
+        case .all(let a, let variable, let b): .all(try body(a), variable: variable, try body(b))
+        case .filter(let a, let variable, let b): .filter(try body(a), variable: variable, try body(b))
+        case .startsWith(let a, let b): .startsWith(try body(a), try body(b))
+        case .minimum(let a): .minimum(try body(a))
+        case .maximum(let a): .maximum(try body(a))
+        case .containsSequence(let a, let b): .containsSequence(try body(a), try body(b))
+        case .range(let a, let b, let isClosed): .range(try body(a), try body(b), isClosed: isClosed)
+        case .localizedStandardContains(let a, let b): .localizedStandardContains(try body(a), try body(b))
+        case .compareStrings(let comparison, let a, let b): .compareStrings(comparison, try body(a), try body(b))
+        case .matches(let a, let text): .matches(try body(a), text)
+        case .isKind(let a, let entity): .isKind(try body(a), entity)
+        case .cast(let a, let entity): .cast(try body(a), entity)
+        case .start(let a, let period): .start(try body(a), of: period)
+        }
+    }
+}
+
+extension QueryExpression: CustomStringConvertible {
+    /// The expression as written in a predicate.
+    public var description: String {
+        switch self {
+        case .constant(let value): "\(value)"
+        case .list(let elements): "[" + elements.map(\.description).joined(separator: ", ") + "]"
+        case .variable(let index): index == 0 ? "$0" : "$\(index)"
+        case .property(.variable(0), let property): property.name
+        case .property(let base, let property): "\(base.operand).\(property.name)"
+        case .member(let base, let name): "\(base.operand).\(name)"
+        case .decoded(let base, _): "\(base)"
+        case .identifier(let base): "\(base).persistentModelID"
+        case .compare(let comparison, let a, let b): "\(a.operand) \(comparison.symbol) \(b.operand)"
+        case .not(let base): "!\(base.operand)"
+        case .and(let parts): parts.isEmpty ? "true" : parts.map(\.operand).joined(separator: " && ")
+        case .or(let parts): parts.isEmpty ? "false" : parts.map(\.operand).joined(separator: " || ")
+        case .arithmetic(let operation, let a, let b, _): "\(a.operand) \(operation.symbol) \(b.operand)"
+        case .negate(let base, _): "-\(base.operand)"
+        case .conditional(let test, let a, let b): "\(test.operand) ? \(a.operand) : \(b.operand)"
+        case .coalesce(let a, let b): "\(a.operand) ?? \(b.operand)"
+        case .flatMap(let base, let variable, let body): "\(base.operand).flatMap { $\(variable) in \(body) }"
+        case .unwrap(let base): "\(base.operand)!"
+        case .count(let base): "\(base.operand).count"
+        case .isEmpty(let base): "\(base.operand).isEmpty"
+        case .first(let base): "\(base.operand).first"
+        case .last(let base): "\(base.operand).last"
+        case .element(let base, let index), .slice(let base, let index): "\(base.operand)[\(index)]"
+        case .lookup(let base, let key, let fallback):
+            "\(base.operand)[\(key)" + (fallback.map { ", default: \($0)" } ?? "") + "]"
+        case .contains(let base, let element): "\(base.operand).contains(\(element))"
+        case .exists(let base, let variable, let test): "\(base.operand).contains { $\(variable) in \(test) }"
+        case .all(let base, let variable, let test): "\(base.operand).allSatisfy { $\(variable) in \(test) }"
+        case .filter(let base, let variable, let test): "\(base.operand).filter { $\(variable) in \(test) }"
+        case .startsWith(let base, let prefix): "\(base.operand).starts(with: \(prefix))"
+        case .minimum(let base): "\(base.operand).min()"
+        case .maximum(let base): "\(base.operand).max()"
+        case .containsSequence(let base, let run): "\(base.operand).contains(\(run))"
+        case .range(let lower, let upper, let isClosed): "\(lower.operand)\(isClosed ? "..." : "..<")\(upper.operand)"
+        case .localizedStandardContains(let base, let part): "\(base.operand).localizedStandardContains(\(part))"
+        case .compareStrings(.caseInsensitive, let a, let b): "\(a.operand).caseInsensitiveCompare(\(b))"
+        case .compareStrings(.localized, let a, let b): "\(a.operand).localizedCompare(\(b))"
+        case .matches(let base, let regex): "\(base.operand).contains(/\(regex)/)"
+        case .isKind(let base, let entity): "\(base.operand) is \(entity)"
+        case .cast(let base, let entity): "\(base.operand) as? \(entity)"
+        case .start(let base, let period): "\(base.operand).start(of: \(period))"
+        case .onModels(_, let text): "code(\(text))"
         }
     }
 
-    /// Whether a part can only be evaluated on models.
-    public var needsModels: Bool { hasPart { if case .onModels = $0 { true } else { false } } }
-
-    /// Whether evaluation may throw for a record. Then it must not be evaluated if an earlier condition is already
-    /// false: Foundation stops there, and programs rely on it.
-    public var mayThrow: Bool {
-        hasPart { part in
-            switch part {
-            case .unwrap, .element, .slice, .onModels: true
-            case .range(.constant, .constant, _): false
-            case .range: true
-            case .arithmetic(_, _, _, let kind), .negate(_, let kind): kind.isInteger
-            default: false
-            }
+    /// The expression as part of another: in parentheses where it is not one word.
+    private var operand: String {
+        switch self {
+        case .compare, .and, .or, .arithmetic, .conditional, .coalesce, .range, .isKind, .cast: "(\(self))"
+        default: description
         }
     }
 }

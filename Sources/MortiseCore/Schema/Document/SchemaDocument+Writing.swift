@@ -152,12 +152,5 @@ package enum SchemaWords {
         (.allowsCloudEncryption, "allowsCloudEncryption"), (.transformable, "transformable"),
     ]
 
-    package static func word(for rule: Schema.Relationship.DeleteRule) -> String {
-        switch rule {
-        case .noAction: "noAction"
-        case .nullify: "nullify"
-        case .cascade: "cascade"
-        case .deny: "deny"
-        }
-    }
+    package static func word(for rule: Schema.Relationship.DeleteRule) -> String { rule.rawValue }
 }

@@ -126,7 +126,7 @@ extension SchemaDocumentReader {
         switch member {
         case "inverse": relationship.inverse = try name()
         case "deleteRule":
-            let rules: [Schema.Relationship.DeleteRule] = [.noAction, .nullify, .cascade, .deny]
+            let rules = Schema.Relationship.DeleteRule.all
             relationship.deleteRule = try word("noAction, nullify, cascade or deny") { word in
                 rules.first { SchemaWords.word(for: $0) == word }
             }

@@ -7,10 +7,11 @@ extension StoreCapabilities {
     /// The capabilities of the protocols that a store conforms to, and `migration` where its configuration allows that.
     public init(conformances store: any DataStore) {
         var found: Set<StoreCapability> = []
-        if store is any DataStoreBatching { found.insert(.batchDelete) }
-        if store is any QueryableDataStore { found.insert(.queries) }
-        if store is any VersionedDataStore { found.insert(.versions) }
-        if store is any HistoryProviding { found.insert(.history) }
+        let conformances = StoreConformances(store)
+        if conformances.batches != nil { found.insert(.batchDelete) }
+        if conformances.queries != nil { found.insert(.queries) }
+        if conformances.versions != nil { found.insert(.versions) }
+        if conformances.history != nil { found.insert(.history) }
         let migratable = store.configuration as any DataStoreConfiguration as? any MigratableConfiguration
         if migratable?.allowsMigration == true { found.insert(.migration) }
         self.init(found)

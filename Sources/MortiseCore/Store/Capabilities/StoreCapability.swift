@@ -52,6 +52,12 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     /// relationships lead to it. Such an identifier is not temporary, and the store returns it as the record's own; another one if it
     /// cannot give it again. An undo asks for that. The conformance kit does not test it, so that it is not in `all`.
     public static let restoresIdentifiers = StoreCapability(rawValue: "restoresIdentifiers")
+    /// `DataStore.restore(_:ofStore:nextNumber:)`: the store can take the place of another one, with its identifier, and with its
+    /// records under theirs. The conformance kit tests it where it migrates the store, so that it is not in `all`.
+    public static let restoring = StoreCapability(rawValue: "restoring")
+    /// `DataStore.checkHealth()`: the store can tell whether it would take the next save. The conformance kit does not test it, so that
+    /// it is not in `all`.
+    public static let healthChecks = StoreCapability(rawValue: "healthChecks")
     /// The store keeps no history, and the container records one for as long as it is open: at most 4,096 transactions, whose tokens expire
     /// with the container. Saves of other processes that the store does not announce are unknown to it, and one that it announces without
     /// identifiers makes earlier tokens expire. No store claims this; `ModelContainer` tells it.
@@ -99,6 +105,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .announcements: "posts its commits to a feed"
         case .history: "keeps what its saves changed"
         case .restoresIdentifiers: "gives a deleted record that comes back its identifier again"
+        case .restoring: "takes the place of another store, identifiers included"
+        case .healthChecks: "tells whether it would take the next save"
         case .recordedHistory: "has what its saves changed recorded while it is open"
         case .migration: "comes to the next version of its models by a plan, code included"
         case .closing: "releases its resources when closed"

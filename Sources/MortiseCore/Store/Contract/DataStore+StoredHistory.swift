@@ -4,7 +4,7 @@ extension DataStore {
     /// Those of an archive, the last ones if only some are wanted; nil for a store without one.
     /// - Throws: why the history cannot be read.
     public func storedTransactions(after number: UInt64, last: Int?) throws -> [ChangeSet]? {
-        guard let archive = self as? any HistoryArchive else { return nil }
+        guard let archive = historyArchive else { return nil }
         var found: [ChangeSet] = []
         let isKept = try archive.readTransactions(after: number) { transaction in
             found.append(transaction)
@@ -21,11 +21,21 @@ extension DataStore {
     public func readStoredTransactions(
         after number: UInt64, withValues: Bool, _ body: (ChangeSet) throws -> Bool
     ) throws -> Bool {
-        if let archive = self as? any HistoryArchive, try archive.readTransactions(after: number, body) { return true }
+        if let archive = historyArchive, try archive.readTransactions(after: number, body) { return true }
         guard let transactions = try storedTransactions(after: number, last: nil) else { return false }
         for transaction in transactions where try !body(transaction) { break }
         return true
     }
+}
+
+extension HistoryArchive where Self: DataStore {
+    /// Where the store is, or the name of its configuration.
+    public var historyLocation: String { configuration.locationOrName }
+}
+
+extension DataStore where Self: HistoryArchive {
+    /// The store itself.
+    public var historyArchive: (any HistoryArchive)? { self }
 }
 
 extension HistoryArchive {

@@ -26,7 +26,8 @@ public protocol DataStore: AnyObject {
     var configuration: Configuration { get }
 
     /// What the store can do beyond the basic contract. Read once, when the store has been opened: only if the store claims
-    /// it here does the framework call it from several threads, or have it execute batches, delete batches or aggregate.
+    /// it here does the framework call it from several threads, or have it execute batches, delete batches, aggregate, check
+    /// its health or take over the records of another store.
     /// The default follows from the protocols that the store conforms to; override it to declare more, such as keeping
     /// records after reopening.
     var capabilities: StoreCapabilities { get }
@@ -91,6 +92,12 @@ public protocol DataStore: AnyObject {
     /// - Throws: the first error of writing or releasing something; the store is closed nevertheless.
     func close() throws
 
+    /// Looks at what keeps the store from working: an earlier failure that has closed it for writing, damage that was met, a file
+    /// or a lock that is no longer the one that was opened. Cheap, and does not wait for saves. Called only if the store claims
+    /// `StoreCapability.healthChecks`; of other stores `ModelContainer.health()` fetches a record. The default finds nothing.
+    /// - Throws: what is wrong.
+    func checkHealth() throws
+
     /// The feed to which the store posts what it commits; always the same one. Nil, which is the default, if the store posts
     /// nothing: the framework then posts what this process saves through it.
     ///
@@ -124,15 +131,15 @@ public protocol DataStore: AnyObject {
     /// - Parameters:
     ///   - number: the number of the last transaction that the caller knows; 0 for all.
     ///   - last: the maximum number of transactions to return, the latest ones; nil for all.
-    /// - Returns: the transactions, oldest first, each with its `commit`; nil if the store keeps no history. The default reads a
-    ///   `HistoryArchive`, and is nil for other stores.
+    /// - Returns: the transactions, oldest first, each with its `commit`; nil if the store keeps no history. The default reads
+    ///   `historyArchive`, and is nil for a store without one.
     /// - Throws: the store's error if its history cannot be read.
     func storedTransactions(after number: UInt64, last: Int?) throws -> [ChangeSet]?
 
     /// Hands over the transactions with numbers greater than `number`, oldest first, one after the other, so that a long history
     /// needs no more memory than a short one. The records have their names and the slots that changed.
     ///
-    /// The default reads a `HistoryArchive` by `readChangeSets(_:_:)`, without the changes of transactions that were deleted from it
+    /// The default reads `historyArchive` by `readChangeSets(_:_:)`, without the changes of transactions that were deleted from it
     /// (`ChangeSet.isIncomplete`), and other stores by `storedTransactions(after:last:)`.
     /// - Parameters:
     ///   - number: the number of the last transaction that the caller knows; 0 for all.
@@ -143,6 +150,10 @@ public protocol DataStore: AnyObject {
     func readStoredTransactions(
         after number: UInt64, withValues: Bool, _ body: (ChangeSet) throws -> Bool
     ) throws -> Bool
+
+    /// The history that the store keeps, as entries that are read one after the other; nil if it keeps none, or one that only
+    /// `HistoryProviding` reads. The default is the store itself if it is a `HistoryArchive`, and nil for others.
+    var historyArchive: (any HistoryArchive)? { get }
 
     /// The token in the store's history of the transaction that made a version; nil, which is the default, for a store whose
     /// history does not go by the numbers of its versions.
@@ -155,6 +166,21 @@ public protocol DataStore: AnyObject {
     /// runs the body, whose saves are durable as always.
     /// - Throws: what the body throws; the error of writing the saves.
     func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R
+
+    /// The number of the record that is inserted next, after those of records that are gone. Numbers are not used again. Asked only
+    /// of a store that claims `StoreCapability.restoring`; the default is 1.
+    var nextRecordNumber: UInt64 { get }
+
+    /// Stores records that another store holds, under the identifiers that they have there, all of them or none. The first call comes
+    /// before this store holds anything. Called only if the store claims `StoreCapability.restoring`: a container that migrates a store by
+    /// copying it (see `ReplaceableConfiguration` in `MortiseEngine`) keeps identifiers in this way, and without it a plan has to say that
+    /// they may change. The default throws `DataStoreError.unsupportedFeature`.
+    /// - Parameters:
+    ///   - records: records of any entities. They may refer to records of later calls; derived relationships are empty.
+    ///   - store: the identifier of the other store, which this one has from now on. The same in all calls.
+    ///   - nextNumber: the number that the next record to be inserted gets at least. The same in all calls.
+    /// - Throws: the store's error, which names the record at fault.
+    func restore(_ records: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64) throws
 
     /// Drops what the store's configuration does not keep, such as old history; no record changes, and others may read and save
     /// meanwhile. `ModelContainer.compact()` calls it.
@@ -192,6 +218,8 @@ extension DataStore {
     ) throws -> [PersistentIdentifier: Snapshot] { [:] }
     /// Does nothing.
     public func close() throws {}
+    /// Finds nothing.
+    public func checkHealth() throws {}
     /// Nil: the store posts nothing.
     public var changeFeed: ChangeFeed? { nil }
     /// False.
@@ -204,10 +232,18 @@ extension DataStore {
     public var formerNames: [String: [String]] { [:] }
     /// Sends nothing.
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {}
+    /// Nil: no history is read entry by entry.
+    public var historyArchive: (any HistoryArchive)? { nil }
     /// Nil: there is no history by numbers.
     public func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { nil }
     /// Runs the body, whose saves are durable as always.
     public func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R { try body {} }
+    /// 1.
+    public var nextRecordNumber: UInt64 { 1 }
+    /// Throws `DataStoreError.unsupportedFeature`.
+    public func restore(_ records: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64) throws {
+        throw DataStoreError.unsupportedFeature
+    }
     /// Nil: the store cannot be made smaller while it is open.
     public func compactStore() throws -> MaintenanceReport? { nil }
 }

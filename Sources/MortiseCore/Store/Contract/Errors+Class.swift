@@ -51,17 +51,18 @@ extension SchemaDocumentError: ClassifiedStoreError {
 }
 
 extension ModelContextError: ClassifiedStoreError {
-    /// `missing` for a record that is gone, `denied` for what may not be changed, `conflict` for values that are not unique,
-    /// `damaged` for a stored value that its type cannot have, `unsupported` for an adapter that breaks its contract, else
+    /// `missing` for a record that is gone, `closed` for a container that was closed, `denied` for what may not be changed, `conflict` for
+    /// values that are not unique, `damaged` for a stored value that its type cannot have, `unsupported` for an adapter that breaks its contract, else
     /// `usage`.
     public var errorClass: StoreErrorClass {
         switch self {
         case .noSuchModel: .missing
+        case .containerClosed: .closed
         case .readOnly, .readsPast: .denied
         case .notUnique, .severalModels: .conflict
         case .invalidStoredValue: .damaged
         case .storeContract: .unsupported
-        case .unknownModel, .registeredElsewhere, .containerClosed, .unsavedChanges, .authorTooLong: .usage
+        case .unknownModel, .registeredElsewhere, .unsavedChanges, .authorTooLong: .usage
         }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Something that can be done with a store as a whole.
 public enum MaintenanceOperation: String, Sendable, Hashable, CaseIterable {
     /// Reading everything and listing what is wrong.
@@ -101,6 +103,20 @@ extension DataStoreConfiguration {
 public enum MaintenanceError: Error, Hashable, ClassifiedStoreError {
     /// This kind of store cannot do that. The store is named by its location, or by its configuration's name.
     case unsupported(MaintenanceOperation, store: String)
+    /// The folder of a backup, or that of a store that is to be restored, cannot be made.
+    case folderNotMade(path: String, fault: FolderFault)
+
+    /// Why a folder cannot be made.
+    public enum FolderFault: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The user may not write there, or the medium is for reading only.
+        case denied
+        /// A file is where the folder, or one above it, would be.
+        case fileInTheWay
+        /// The path is empty, too long, or has characters that no path has.
+        case invalidPath
+        /// The disk is full, or has failed.
+        case failed
+    }
 
     /// What cannot be done, with which store, and the way out.
     public var description: String {
@@ -108,6 +124,15 @@ public enum MaintenanceError: Error, Hashable, ClassifiedStoreError {
         case .unsupported(let operation, let store):
             "The store \(store) has no way to \(operation.rawValue). \(Self.wayOut(of: operation)) `maintenance` of its "
                 + "configuration lists what it can do."
+        case .folderNotMade(let path, let fault):
+            switch fault {
+            case .denied:
+                "The folder \(path) cannot be made: the permission is missing. Make it by hand, or give a folder that the user may write to."
+            case .fileInTheWay:
+                "The folder \(path) cannot be made: a file is in its place, or in that of a folder above it. Give another path."
+            case .invalidPath: "The folder \"\(path)\" cannot be made: no folder has such a path. Give another path."
+            case .failed: "The folder \(path) cannot be made. Check the disk and its free space."
+            }
         }
     }
 
@@ -123,6 +148,34 @@ public enum MaintenanceError: Error, Hashable, ClassifiedStoreError {
         }
     }
 
-    /// `unsupported`.
-    public var errorClass: StoreErrorClass { .unsupported }
+    /// `unsupported` for what a store cannot do; that of the fault for a folder.
+    public var errorClass: StoreErrorClass {
+        switch self {
+        case .unsupported: .unsupported
+        case .folderNotMade(_, .denied): .denied
+        case .folderNotMade(_, .fileInTheWay): .alreadyExists
+        case .folderNotMade(_, .invalidPath): .usage
+        case .folderNotMade(_, .failed): .failedInputOutput
+        }
+    }
+}
+
+extension MaintenanceError.FolderFault {
+    /// What Foundation says of a folder that it has not made.
+    init(_ error: any Error) {
+        let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+        switch (error as? POSIXError ?? cause as? POSIXError)?.code {
+        case .EACCES, .EPERM, .EROFS: self = .denied
+        case .EEXIST, .ENOTDIR: self = .fileInTheWay
+        case .ENAMETOOLONG, .EINVAL, .ENOENT, .ELOOP: self = .invalidPath
+        case .some: self = .failed
+        case nil:
+            switch (error as? CocoaError)?.code {
+            case .fileWriteNoPermission, .fileWriteVolumeReadOnly: self = .denied
+            case .fileWriteFileExists: self = .fileInTheWay
+            case .fileWriteInvalidFileName, .fileNoSuchFile, .fileReadNoSuchFile: self = .invalidPath
+            default: self = .failed
+            }
+        }
+    }
 }

@@ -306,8 +306,8 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
     /// `loadIssueModelContainer`, which all of these errors match.
     public var furtherSwiftDataErrors: [SwiftDataError] { [.loadIssueModelContainer] }
 
-    /// `unsupported` for a stage that this kind of store cannot carry out, `locked` for a store that is open, `missing` for one that
-    /// was removed, `failedInputOutput` for a disk without room, that of its cause for a failed stage, else `conflict`.
+    /// `unsupported` for a stage that this kind of store cannot carry out, `locked` for a store that is open or is being migrated,
+    /// `missing` for one that was removed, `failedInputOutput` for a disk without room, that of its cause for a failed stage, else `conflict`.
     public var errorClass: StoreErrorClass {
         switch self {
         case .customStage, .plansNotRun, .stagesNotFollowed, .optionsNotFollowed: .unsupported

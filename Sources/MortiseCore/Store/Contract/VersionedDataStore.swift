@@ -79,7 +79,8 @@ extension VersionedDataStore {
                 let layout = tables[record.table].layout, rows.contains(row: record.row)
             else {
                 throw ModelContextError.storeContract(
-                    store: identifier, fault: "It returned row \(record.row) of a table that its version does not have."
+                    store: configuration.locationOrName,
+                    fault: "It returned row \(record.row) of a table that its version does not have."
                 )
             }
             let values = try layout.slots.indices.map { try rows.readValue(row: record.row, slot: $0) }

@@ -15,11 +15,12 @@ final class PastVersion: StoreVersion, @unchecked Sendable {
     ///   - schema: the program's.
     init(_ base: any StoreVersion, without changes: FoldedChanges, under schema: Schema) {
         self.base = base
-        var making = PastMaking(base, schema)
+        let layouts = schema.recordLayouts
+        var making = PastMaking(base, layouts)
         for (record, change) in changes.records { making.take(record, change) }
         making.relate()
         rows = making.differences.reduce(into: [:]) { made, entry in
-            guard let layout = schema.layouts[entry.key]?.record, !entry.value.isEmpty else { return }
+            guard let layout = layouts[entry.key], !entry.value.isEmpty else { return }
             made[entry.key] = PastRows(base.rows(ofEntity: entry.key) ?? RowSource(), entry.value, layout)
         }
         differing = making.differences.values.reduce(0) { $0 + $1.count }
@@ -37,7 +38,7 @@ final class PastVersion: StoreVersion, @unchecked Sendable {
 /// Makes the rows of a past version.
 private struct PastMaking {
     private let base: any StoreVersion
-    private let schema: Schema
+    private let layouts: [String: RecordLayout]
     private(set) var differences: [String: PastRows.Difference] = [:]
     /// The references that differ.
     private var relations: [Relation] = []
@@ -52,13 +53,13 @@ private struct PastMaking {
         let now: Set<PersistentIdentifier>
     }
 
-    init(_ base: any StoreVersion, _ schema: Schema) {
+    init(_ base: any StoreVersion, _ layouts: [String: RecordLayout]) {
         self.base = base
-        self.schema = schema
+        self.layouts = layouts
     }
 
     mutating func take(_ record: PersistentIdentifier, _ change: FoldedChanges.Record) {
-        let layout = change.layout.record
+        let layout = change.layout
         let name = layout.entityName
         let source = base.rows(ofEntity: name) ?? RowSource()
         let row = source.row(of: record)
@@ -105,7 +106,7 @@ private struct PastMaking {
     private mutating func change(
         _ target: PersistentIdentifier, _ inverse: String, _ body: (inout PastRows.Difference.Members) -> Void
     ) {
-        guard let layout = schema.layouts[target.entityName]?.record, let slot = layout.slot(named: inverse),
+        guard let layout = layouts[target.entityName], let slot = layout.slot(named: inverse),
             layout.slots[slot].role == .toManyDerived
         else { return }
         let name = target.entityName

@@ -4,6 +4,7 @@ import Foundation
 struct RecordedHistory: HistoryArchive {
     let recorder: HistoryRecorder
     let schema: Schema
+    let historyLocation: String
 
     var historyStore: String { recorder.store }
     func historyBounds() throws -> HistoryBounds { recorder.bounds }

@@ -8,6 +8,8 @@ import Synchronization
 class StoreConnection: @unchecked Sendable {
     let identifier: String
     let configurationName: String
+    /// What errors call the store: where it is, or the name of its configuration.
+    let location: String
     let schema: Schema
     /// What the store can do, as it said when it was opened.
     let capabilities: StoreCapabilities
@@ -33,6 +35,7 @@ class StoreConnection: @unchecked Sendable {
         identifier = store.identifier
         schema = store.schema
         self.configurationName = configurationName
+        location = store.configuration.locationOrName
         let own = store.changeFeed
         announcesItself = own != nil
         feed = own ?? ChangeFeed()
@@ -103,7 +106,7 @@ class StoreConnection: @unchecked Sendable {
     /// - Returns: whether there is one that can be asked in this way.
     func withArchive(_ body: (any HistoryArchive) throws -> Void) throws -> Bool {
         guard let recorder else { return false }
-        try body(RecordedHistory(recorder: recorder, schema: schema))
+        try body(RecordedHistory(recorder: recorder, schema: schema, historyLocation: location))
         return true
     }
     /// The token of the transaction that made a version, in the store's history or in what is recorded; nil if it is not known.

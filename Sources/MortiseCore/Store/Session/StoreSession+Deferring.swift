@@ -84,7 +84,7 @@ extension StoreSession {
         for owner in owners where present.contains(owner) {
             guard let row = rows.row(of: owner), rows.isUnread(row: row, slot: slot) else { continue }
             throw ModelContextError.storeContract(
-                store: identifier,
+                store: location,
                 fault: "For \(owner), it left out \"\(name)\", which the query names in prefetch. Return its members.")
         }
     }

@@ -34,6 +34,8 @@ class StoreSession {
 
     /// The identifier of the store.
     var identifier: String { connection.identifier }
+    /// What errors call the store.
+    var location: String { connection.location }
     var editingState: EditingState { observer.editingState }
     /// How many bytes of UTF-8 an author may have.
     private static let longestAuthor = 1_024
@@ -96,7 +98,7 @@ class StoreSession {
     ) throws -> Int {
         guard version == nil else {
             throw ModelContextError.storeContract(
-                store: self.identifier, fault: "It hands out snapshots although it has versions.")
+                store: location, fault: "It hands out snapshots although it has versions.")
         }
         let name = identifier.entityName
         let rows = rows(ofEntity: name)

@@ -6,6 +6,7 @@ import Foundation
 /// their identifiers; of other stores all records of an entity are read at once.
 public final class StoreTransfer<Store: DataStore> {
     private let store: Store
+    private let conformances: StoreConformances
     private let layouts: [String: RecordLayout]
     /// By entity, classes whose records can be fetched by it.
     private let models: [String: any PersistentModel.Type]
@@ -19,6 +20,7 @@ public final class StoreTransfer<Store: DataStore> {
     ///   - models: classes of its entities, of any version: a store that is no `QueryableDataStore` is asked by them.
     public init(_ store: Store, models: [any PersistentModel.Type] = []) {
         self.store = store
+        conformances = StoreConformances(store)
         layouts = store.schema.stored.recordLayouts()
         self.models = Dictionary(
             models.map { (Schema.entityName(for: $0), $0) }, uniquingKeysWith: { first, _ in first })
@@ -34,16 +36,16 @@ public final class StoreTransfer<Store: DataStore> {
     public var storeIdentifier: String { store.identifier }
 
     /// The number of the store's latest version, which every save raises; nil for a store without versions.
-    public var versionNumber: UInt64? { (store as? any VersionedDataStore)?.currentVersion.number }
+    public var versionNumber: UInt64? { conformances.versions?.currentVersion.number }
 
     /// Whether histories of the store can be fetched.
-    public var keepsHistory: Bool { store is any HistoryProviding }
+    public var keepsHistory: Bool { conformances.history != nil }
 
     /// Whether records can be put into the store under the identifiers that they have.
-    public var keepsIdentifiers: Bool { store is any RestoringDataStore }
+    public var keepsIdentifiers: Bool { store.capabilities.contains(.restoring) }
 
     /// The number of the record that the store inserts next; nil where `keepsIdentifiers` is false.
-    public var nextRecordNumber: UInt64? { (store as? any RestoringDataStore)?.nextRecordNumber }
+    public var nextRecordNumber: UInt64? { keepsIdentifiers ? store.nextRecordNumber : nil }
 
     // MARK: Reading
 
@@ -54,7 +56,7 @@ public final class StoreTransfer<Store: DataStore> {
     public func identifiers(ofEntity name: String) throws -> [PersistentIdentifier] {
         let found: [PersistentIdentifier]
         let count: Int
-        if let versioned = store as? any VersionedDataStore {
+        if let versioned = conformances.versions {
             let version = versioned.currentVersion
             let rows = version.rows(ofEntity: name)
             found = (0..<(rows?.endRow ?? 0)).compactMap { row in
@@ -63,7 +65,7 @@ public final class StoreTransfer<Store: DataStore> {
             count = rows?.count ?? 0
             // A table that cannot be read has no rows until this is asked.
             try version.check()
-        } else if let queryable = store as? any QueryableDataStore {
+        } else if let queryable = conformances.queries {
             let query = StoreQuery(name, purpose: .identifiers, includesSubentities: false)
             found = try Self.identifiers(in: queryable, queryable.plan(query))
             let counting = StoreQuery(name, purpose: .count, includesSubentities: false)
@@ -127,7 +129,7 @@ public final class StoreTransfer<Store: DataStore> {
     private func records(
         _ part: ArraySlice<PersistentIdentifier>, _ layout: RecordLayout
     ) throws -> [DefaultSnapshot] {
-        if let versioned = store as? any VersionedDataStore {
+        if let versioned = conformances.versions {
             let version = versioned.currentVersion
             guard let rows = version.rows(ofEntity: layout.entityName) else { return [] }
             let found = try part.compactMap { identifier -> DefaultSnapshot? in
@@ -139,7 +141,7 @@ public final class StoreTransfer<Store: DataStore> {
             try version.check()
             return found
         }
-        if let queryable = store as? any QueryableDataStore { return try records(part, layout, in: queryable) }
+        if let queryable = conformances.queries { return try records(part, layout, in: queryable) }
         return try asked(byClassOf: layout.entityName) { type in try self.records(type, part, layout) }
     }
 
@@ -291,7 +293,7 @@ public final class StoreTransfer<Store: DataStore> {
     }
 
     private func fault(_ text: String) -> ModelContextError {
-        .storeContract(store: store.identifier, fault: text)
+        .storeContract(store: store.configuration.locationOrName, fault: text)
     }
 
     // MARK: Writing
@@ -321,11 +323,11 @@ public final class StoreTransfer<Store: DataStore> {
                 updated: try snapshots(records), editingState: state, changedSlots: changed))
     }
 
-    /// Stores records under the identifiers that they have in another store; see `RestoringDataStore`.
+    /// Stores records under the identifiers that they have in another store; see `DataStore.restore(_:ofStore:nextNumber:)`.
     /// - Throws: the store's errors; `DataStoreError.unsupportedFeature` where `keepsIdentifiers` is false.
     public func restore(_ records: [DefaultSnapshot], ofStore identifier: String, nextNumber: UInt64) throws {
-        guard let restoring = store as? any RestoringDataStore else { throw DataStoreError.unsupportedFeature }
-        try restoring.restore(records, ofStore: identifier, nextNumber: nextNumber)
+        guard keepsIdentifiers else { throw DataStoreError.unsupportedFeature }
+        try store.restore(records, ofStore: identifier, nextNumber: nextNumber)
     }
 
     /// The records in the store's own form, which every snapshot has its `Codable` form for.

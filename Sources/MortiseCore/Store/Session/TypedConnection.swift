@@ -7,14 +7,18 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
     private let store: Store
     /// Nil for a store that may be called from several threads at once. Recursive for the reason that `saveLock` is.
     let lock: NSRecursiveLock?
-    // The store as what it is, found out once: a cast costs as much as a small look-up.
     let versioned: (any VersionedDataStore)?
     let queryable: (any QueryableDataStore)?
+    let batching: (any DataStoreBatching)?
+    private let historian: (any HistoryProviding)?
 
     init(_ store: Store, configurationName: String) {
         self.store = store
-        versioned = store as? any VersionedDataStore
-        queryable = store as? any QueryableDataStore
+        let conformances = StoreConformances(store)
+        versioned = conformances.versions
+        queryable = conformances.queries
+        batching = conformances.batches
+        historian = conformances.history
         // Once: what the store says may depend on when it is asked.
         let capabilities = store.capabilities
         lock = capabilities.contains(.concurrency) ? nil : NSRecursiveLock()
@@ -46,11 +50,12 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
     override func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? {
         if let recorder {
             guard let own = descriptor as? HistoryDescriptor<DefaultHistoryTransaction> else { return nil }
-            return try RecordedHistory(recorder: recorder, schema: schema).transactions(matching: own) as? [H]
+            return try RecordedHistory(recorder: recorder, schema: schema, historyLocation: location).transactions(
+                matching: own) as? [H]
         }
-        guard let provider = store as? any HistoryProviding else { return nil }
+        guard let provider = historian else { return nil }
         do {
-            return try locked { _ in try Self.history(of: provider, descriptor) }
+            return try locked { try Self.history(of: provider, narrowed(descriptor, in: $0)) }
         } catch DataStoreError.unsupportedFeature {
             // A store that forwards to others may keep a history or not.
             return nil
@@ -59,27 +64,30 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
 
     override func withArchive(_ body: (any HistoryArchive) throws -> Void) throws -> Bool {
         if recorder != nil { return try super.withArchive(body) }
-        guard let archive = store as? any HistoryArchive else { return false }
-        try locked { _ in try body(archive) }
-        return true
+        return try locked { store in
+            guard let archive = store.historyArchive else { return false }
+            try body(archive)
+            return true
+        }
     }
 
     private static func history<P: HistoryProviding, H: HistoryTransaction>(
         of provider: P, _ descriptor: HistoryDescriptor<H>
     ) throws -> [H]? {
         guard let descriptor = descriptor as? HistoryDescriptor<P.HistoryType> else { return nil }
-        return try provider.fetchHistory(narrowed(descriptor, for: provider)) as? [H]
+        return try provider.fetchHistory(descriptor) as? [H]
     }
 
     override func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool {
         if let recorder {
             guard let own = descriptor as? HistoryDescriptor<DefaultHistoryTransaction> else { return false }
-            _ = try RecordedHistory(recorder: recorder, schema: schema).deleteTransactions(matching: own)
+            _ = try RecordedHistory(recorder: recorder, schema: schema, historyLocation: location).deleteTransactions(
+                matching: own)
             return true
         }
-        guard let provider = store as? any HistoryProviding else { return false }
+        guard let provider = historian else { return false }
         do {
-            return try locked { _ in try Self.deleteHistory(of: provider, descriptor) }
+            return try locked { try Self.deleteHistory(of: provider, narrowed(descriptor, in: $0)) }
         } catch DataStoreError.unsupportedFeature {
             return false
         }
@@ -89,18 +97,17 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         of provider: P, _ descriptor: HistoryDescriptor<H>
     ) throws -> Bool {
         guard let descriptor = descriptor as? HistoryDescriptor<P.HistoryType> else { return false }
-        try provider.deleteHistory(narrowed(descriptor, for: provider))
+        try provider.deleteHistory(descriptor)
         return true
     }
 
     /// The descriptor as it is for this store: of each token, what it says of the store. An archive does so itself.
-    private static func narrowed<P: HistoryProviding>(
-        _ descriptor: HistoryDescriptor<P.HistoryType>, for provider: P
-    ) -> HistoryDescriptor<P.HistoryType> {
-        guard !(provider is any HistoryArchive), let store = provider as? any DataStore,
-            let own = descriptor as? HistoryDescriptor<DefaultHistoryTransaction>
+    private func narrowed<H: HistoryTransaction>(
+        _ descriptor: HistoryDescriptor<H>, in store: Store
+    ) -> HistoryDescriptor<H> {
+        guard store.historyArchive == nil, let own = descriptor as? HistoryDescriptor<DefaultHistoryTransaction>
         else { return descriptor }
-        return own.narrowed(to: store.identifier) as? HistoryDescriptor<P.HistoryType> ?? descriptor
+        return own.narrowed(to: store.identifier) as? HistoryDescriptor<H> ?? descriptor
     }
 
     override func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {

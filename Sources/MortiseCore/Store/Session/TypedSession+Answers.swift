@@ -31,7 +31,7 @@ extension TypedSession {
             let portion = try cursor.next(atMost: count)
             guard portion.count <= count else {
                 throw ModelContextError.storeContract(
-                    store: identifier, fault: "Its cursor returned \(portion.count) rows where \(count) were asked for."
+                    store: location, fault: "Its cursor returned \(portion.count) rows where \(count) were asked for."
                 )
             }
             var result = FoundRows(report: ExecutionReport(scanned: portion.count))
@@ -55,7 +55,7 @@ extension TypedSession {
             let record = snapshot.persistentIdentifier
             guard family.contains(record.entityName), let snapshot = snapshot as? Store.Snapshot else {
                 throw ModelContextError.storeContract(
-                    store: identifier, fault: "A query for \(entity) returned \(record).")
+                    store: location, fault: "A query for \(entity) returned \(record).")
             }
             if let row = try reread[record] ?? register(snapshot, isPassing: isPassing) {
                 result.append(row, ofEntity: record.entityName)
@@ -68,7 +68,7 @@ extension TypedSession {
         _ count: Int?, _ identifiers: [PersistentIdentifier]?, _ plan: FetchPlan, _ family: Set<String>,
         _ report: ExecutionReport
     ) throws -> FoundRows? {
-        func fault(_ text: String) -> ModelContextError { .storeContract(store: identifier, fault: text) }
+        func fault(_ text: String) -> ModelContextError { .storeContract(store: location, fault: text) }
         if let count {
             guard plan.query.purpose == .count, plan.isExact, count >= 0 else {
                 throw fault(
@@ -106,7 +106,7 @@ extension TypedSession {
         let identifier = snapshot.persistentIdentifier
         guard let layout = schema.layouts[identifier.entityName] else {
             throw ModelContextError.storeContract(
-                store: self.identifier, fault: "It returned \(identifier), whose entity is not in the schema.")
+                store: location, fault: "It returned \(identifier), whose entity is not in the schema.")
         }
         return try values(of: snapshot, in: layout)
     }
@@ -117,7 +117,7 @@ extension TypedSession {
     }
 
     func values(of snapshot: Store.Snapshot, in layout: ModelLayout) throws -> ContiguousArray<StoredValue> {
-        let reader = SnapshotReader(store: identifier, layout: layout, mayDefer: defersRelationships)
+        let reader = SnapshotReader(store: location, layout: layout, mayDefer: defersRelationships)
         if let snapshot = snapshot as? DefaultSnapshot { return try reader.values(of: snapshot) }
         return try reader.values(ofForeign: snapshot)
     }

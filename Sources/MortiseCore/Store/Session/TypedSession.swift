@@ -103,7 +103,7 @@ final class TypedSession<Store: DataStore>: StoreSession {
                 : "It returned a row of table \(row.table), which it did not name.")
     }
 
-    private func fault(_ text: String) -> ModelContextError { .storeContract(store: identifier, fault: text) }
+    private func fault(_ text: String) -> ModelContextError { .storeContract(store: location, fault: text) }
 
     override func cursor(for plan: FetchPlan) throws -> (Int) throws -> FoundRows? {
         guard version == nil, let queryable = typed.queryable else { throw DataStoreError.unsupportedFeature }
@@ -152,7 +152,7 @@ final class TypedSession<Store: DataStore>: StoreSession {
             let row = try register(snapshot)
             guard family.contains(name) else {
                 throw ModelContextError.storeContract(
-                    store: identifier,
+                    store: location,
                     fault:
                         "A fetch of \(Schema.entityName(for: T.self)) returned \(snapshot.persistentIdentifier) among "
                         + "fetchedSnapshots. Return records of other entities in relatedSnapshots.")
@@ -217,7 +217,7 @@ final class TypedSession<Store: DataStore>: StoreSession {
     override func batchDelete<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, includeSubclasses: Bool
     ) throws -> Bool {
-        guard let batching = typed.underlying as? any DataStoreBatching else { return false }
+        guard let batching = typed.batching else { return false }
         do {
             try typed.locked { _ in
                 try batching.delete(

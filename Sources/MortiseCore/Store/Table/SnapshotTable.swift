@@ -108,8 +108,8 @@ public struct SnapshotTable: Sendable {
     /// Applies the changes of a save.
     /// - Returns: the result for `DataStore.save(_:)` to return, with the permanent identifiers of the inserted
     ///   records.
-    /// - Throws: `SnapshotTableError` for a changed or deleted record that does not exist, and for an entity that the
-    ///   schema does not have. The table does not change then.
+    /// - Throws: `SnapshotTableError` for a changed or deleted record that does not exist, for a deleted record to which another one
+    ///   has to refer, and for an entity that the schema does not have. The table does not change then.
     public mutating func apply(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws(SnapshotTableError) -> DataStoreSaveChangesResult<DefaultSnapshot> {
@@ -117,6 +117,8 @@ public struct SnapshotTable: Sendable {
         for snapshot in request.updated + request.deleted where place(of: snapshot.persistentIdentifier) == nil {
             throw .noSuchRecord(snapshot.persistentIdentifier)
         }
+        let gone = Set(request.deleted.map(\.persistentIdentifier))
+        try checkNoneIsRequired(gone, after: request)
         var permanent: [PersistentIdentifier: PersistentIdentifier] = [:]
         var next = nextNumber
         for temporary in request.inserted.map(\.persistentIdentifier) {
@@ -138,7 +140,7 @@ public struct SnapshotTable: Sendable {
                 persistentIdentifier: snapshot.persistentIdentifier, remappedIdentifiers: permanent)
             update(new, slots: number < request.changedSlots.count ? request.changedSlots[number] : nil)
         }
-        delete(Set(request.deleted.map(\.persistentIdentifier)))
+        delete(gone)
         return DataStoreSaveChangesResult(for: storeIdentifier, remappedIdentifiers: permanent)
     }
 
@@ -161,7 +163,7 @@ public struct SnapshotTable: Sendable {
         records[entity] = all
     }
 
-    /// Adds records of another store, whose identifier the table takes: what `RestoringDataStore` asks for.
+    /// Adds records of another store, whose identifier the table takes: what `DataStore.restore(_:ofStore:nextNumber:)` asks for.
     /// - Parameters:
     ///   - snapshots: records of any entities, in any order.
     ///   - store: the identifier of the other store.
@@ -195,6 +197,56 @@ public struct SnapshotTable: Sendable {
         }
         let new = kept(DefaultSnapshot(persistentIdentifier: identifier, layout: old.layout, values: values))
         records[identifier.entityName]?[place] = new
+    }
+
+    /// A reference that has to be there is not cleared with the record that it leads to: what is left could not be read again.
+    private func checkNoneIsRequired(
+        _ gone: Set<PersistentIdentifier>, after request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws(SnapshotTableError) {
+        let required = layouts.mapValues { layout in
+            layout.slots.indices.filter { layout.slots[$0].role == .toOne && !layout.slots[$0].property.isOptional }
+        }
+        try checkTargets(of: request, in: required, gone)
+        if gone.isEmpty { return }
+        var updates: [PersistentIdentifier: Int] = [:]
+        for (place, snapshot) in request.updated.enumerated() { updates[snapshot.persistentIdentifier] = place }
+        for (entity, slots) in required where !slots.isEmpty {
+            for record in records[entity] ?? [] where !gone.contains(record.persistentIdentifier) {
+                let update = updates[record.persistentIdentifier]
+                for slot in slots {
+                    let changed = update.map { $0 < request.changedSlots.count ? request.changedSlots[$0] : nil }
+                    var value = record.values[slot]
+                    if let update, changed??.contains(slot) ?? true { value = request.updated[update].values[slot] }
+                    guard case .identifier(let target) = value, gone.contains(target) else { continue }
+                    throw .isRequired(
+                        target, by: record.persistentIdentifier, property: record.layout.slots[slot].name)
+                }
+            }
+        }
+    }
+
+    /// A reference that has to be there leads to a record that is there, or to one that the save inserts.
+    private func checkTargets(
+        of request: DataStoreSaveChangesRequest<DefaultSnapshot>, in required: [String: [Int]],
+        _ gone: Set<PersistentIdentifier>
+    ) throws(SnapshotTableError) {
+        let new = Set(request.inserted.map(\.persistentIdentifier))
+        func check(_ snapshot: DefaultSnapshot, _ changed: SlotSet?) throws(SnapshotTableError) {
+            let identifier = snapshot.persistentIdentifier
+            for slot in required[identifier.entityName] ?? [] where slot < snapshot.values.count {
+                guard changed?.contains(slot) ?? true, case .identifier(let target) = snapshot.values[slot] else {
+                    continue
+                }
+                if gone.contains(target) {
+                    throw .isRequired(target, by: identifier, property: snapshot.layout.slots[slot].name)
+                }
+                if !new.contains(target), place(of: target) == nil { throw .noSuchRecord(target) }
+            }
+        }
+        for snapshot in request.inserted { try check(snapshot, nil) }
+        for (number, snapshot) in request.updated.enumerated() {
+            try check(snapshot, number < request.changedSlots.count ? request.changedSlots[number] : nil)
+        }
     }
 
     private mutating func delete(_ gone: Set<PersistentIdentifier>) {

@@ -2,6 +2,8 @@
 public enum SnapshotTableError: Error, Hashable, Sendable {
     /// The record to be changed or deleted does not exist.
     case noSuchRecord(PersistentIdentifier)
+    /// The record to be deleted is one to which another record, named second, has to refer by the property.
+    case isRequired(PersistentIdentifier, by: PersistentIdentifier, property: String)
     /// The schema has no such entity.
     case unknownEntity(String)
     /// Two records have the same number.
@@ -29,6 +31,9 @@ extension SnapshotTableError: CustomStringConvertible, ClassifiedStoreError {
     public var description: String {
         switch self {
         case .noSuchRecord(let record): "There is no record \(record); another save may have deleted it. Fetch again."
+        case .isRequired(let record, let other, let property):
+            "\(record) cannot be deleted: it is the \(property) of \(other), which has to have one. Delete \(other) too, or give it "
+                + "another \(property)."
         case .unknownEntity(let entity):
             "There is no entity \(entity) in the schema. Add its model, or remove its records."
         case .repeatedRecord(let record): "Two records have the identifier \(record). Give one of them another number."
@@ -57,7 +62,7 @@ extension SnapshotTableError: CustomStringConvertible, ClassifiedStoreError {
     /// The class of the error, for exit codes and alarms.
     public var errorClass: StoreErrorClass {
         switch self {
-        case .noSuchRecord, .holdsRecords: .conflict
+        case .noSuchRecord, .isRequired, .holdsRecords: .conflict
         case .numbersExhausted: .unsupported
         case .unknownEntity, .repeatedRecord, .missingColumn, .changedKind, .unknownColumn, .malformedRow,
             .unreadable, .doesNotFit:

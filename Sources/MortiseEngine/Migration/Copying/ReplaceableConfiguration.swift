@@ -15,7 +15,7 @@ public import MortiseCore
 /// numbers, and a store that reads its content once, when it is opened, shows a change of the schema alone. If the plan has no code, and its stages come to one, the records are
 /// taken over as they are read. Otherwise they are in memory while stages run, packed as an embedded store has them.
 ///
-/// A store that is a `RestoringDataStore` keeps its identifier and those of its records. For any other a plan has to say
+/// A store that claims `StoreCapability.restoring` keeps its identifier and those of its records. For any other a plan has to say
 /// `MigrationOptions.identifiers = .mayChange`, and `MigrationError.identifiersWouldChange` is thrown if it does not. Histories are not
 /// copied. The old store stays as a copy (`keepingCopy`) where the plan asks for it, where something is lost, where the store provides a
 /// history, and where identifiers change. References to records that the store does not have count as lost; a required one ends the
@@ -93,6 +93,11 @@ extension ReplaceableConfiguration {
     /// As `previewMigration()`.
     /// - Throws: as `beginMigration(_:)`.
     public func previewMigration(_ request: MigrationRequest) throws -> any StoreMigration {
+        try copyingPreview(request)
+    }
+
+    /// What `previewMigration(_:)` returns by default, for a configuration that has another way for some migrations.
+    package func copyingPreview(_ request: MigrationRequest) throws -> any StoreMigration {
         try CopyingMigration(of: readingOnly, request, isPreview: true)
     }
 }

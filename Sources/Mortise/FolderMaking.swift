@@ -7,8 +7,8 @@ extension URL {
     func makeFolder() throws(FileError) {
         let files = POSIXFileSystem()
         var missing: [String] = []
-        var folder = deletingLastPathComponent().standardizedFileURL
-        // Without the slash at its end, by which a file would not be found to be there.
+        var folder = deletingLastPathComponent()
+        // As it is written: a step back goes from where a link leads. Without the slash at its end, by which a file would not be found to be there.
         while !FileManager.default.fileExists(atPath: folder.path), folder.path != "/" {
             missing.append(folder.path)
             folder = folder.deletingLastPathComponent()

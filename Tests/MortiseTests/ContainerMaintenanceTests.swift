@@ -175,6 +175,19 @@ import Testing
         other.insert(Note("b"))
         try other.save()
         #expect(FileManager.default.fileExists(atPath: new.path(percentEncoded: false)))
+        // A step back from a link goes from where that leads, as the store's own path does.
+        try FileManager.default.createDirectory(
+            atPath: folder.path("deep/inner"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("link"), withDestinationPath: folder.path("deep/inner"))
+        let back = ModelContext(
+            try ModelContainer(
+                for: Note.self,
+                configurations: ModelConfiguration(url: URL(fileURLWithPath: folder.path("link/../made/c.store")))))
+        back.insert(Note("c"))
+        try back.save()
+        #expect(FileManager.default.fileExists(atPath: folder.path("deep/made/c.store")))
+        #expect(!FileManager.default.fileExists(atPath: folder.path("made")))
     }
 
     /// Defect: a store whose file was gone was taken for one that had saved nothing yet. It was passed over in silence, also by

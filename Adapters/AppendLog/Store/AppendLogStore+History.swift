@@ -53,7 +53,7 @@ extension AppendLogStore: HistoryProviding, HistoryArchive {
                 from: place.position, allowingGapsTo: known.base, includingUnknown: true, keepingWhole: true
             ) { frame in
                 let kind = frame.header.kind
-                if kind == .schema { try names.next() }
+                if kind == .schema { names.next() }
                 guard kind == .stub || kind.isTransaction else { return true }
                 guard frame.header.transaction <= end else { return false }
                 var goesOn = true
@@ -61,7 +61,7 @@ extension AppendLogStore: HistoryProviding, HistoryArchive {
                     goesOn = try body(frame, names)
                 }
                 if kind == .migration {
-                    for part in try frame.parts() where part.header.kind == .schema { try names.next() }
+                    for part in try frame.parts() where part.header.kind == .schema { names.next() }
                 }
                 return goesOn
             }
@@ -129,11 +129,15 @@ extension LogHistory.State {
 
 /// The schema of the frames that are read, and the names that the program's schema has for theirs.
 private struct NamesInForce {
+    /// What follows from each schema that has been in force. Every transaction has a copy of the names, and all share this.
+    private final class Made {
+        var bySchema: [Int: (catalog: LogCatalog, names: CurrentNames)] = [:]
+    }
     private let steps: [StoredSchema]
     private var passed: Int
     private let schema: Schema
     private let store: String
-    private var inForce: (catalog: LogCatalog, names: CurrentNames)?
+    private let made = Made()
 
     init(_ steps: [StoredSchema], passed: Int, _ schema: Schema, store: String) {
         self.steps = steps
@@ -143,21 +147,18 @@ private struct NamesInForce {
     }
 
     /// The next schema begins.
-    mutating func next() throws {
-        passed += 1
-        inForce = nil
-    }
+    mutating func next() { passed += 1 }
 
-    private mutating func current() throws -> (catalog: LogCatalog, names: CurrentNames)? {
-        if let inForce { return inForce }
+    private func current() throws -> (catalog: LogCatalog, names: CurrentNames)? {
+        if let known = made.bySchema[passed] { return known }
         guard steps.indices.contains(passed - 1) else { return nil }
         let stored = steps[passed - 1]
-        let made = (
+        let current = (
             catalog: LogCatalog(stored, store: store),
             names: try CurrentNames(of: stored, in: schema.stored, through: steps[passed...])
         )
-        inForce = made
-        return made
+        made.bySchema[passed] = current
+        return current
     }
 
     /// The changes of a transaction, or of all parts of a migration, with their values.
@@ -166,7 +167,7 @@ private struct NamesInForce {
         var found = ChangeSet()
         for part in try frame.parts() {
             if part.header.kind == .schema {
-                try names.next()
+                names.next()
                 continue
             }
             guard let (catalog, current) = try names.current() else { continue }
@@ -184,7 +185,7 @@ private struct NamesInForce {
         var found = NamedChanges()
         for part in try frame.parts() {
             if part.header.kind == .schema {
-                try names.next()
+                names.next()
                 continue
             }
             guard let (catalog, current) = try names.current() else { continue }

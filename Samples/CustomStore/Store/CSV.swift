@@ -4,17 +4,17 @@ import MortiseCore
 /// Rows of cells as bytes (RFC 4180). An empty cell without quotation marks is nil.
 enum CSV {
     static func data(_ rows: some Sequence<[String?]>) -> Data {
-        var data = Data()
-        for cells in rows.lazy.map({ $0.map { $0.map(cell) ?? [] } }) {
-            data += cells.dropFirst().reduce(into: cells.first ?? []) { $0 += ",".utf8 + $1 }
-            data.append(UInt8(ascii: "\n"))
-        }
-        return data
+        var text = ""
+        for cells in rows { text += cells.map { $0.map(cell) ?? "" }.joined(separator: ",") + "\n" }
+        return Data(text.utf8)
     }
 
-    private static func cell(_ text: String) -> [UInt8] {
-        guard text.isEmpty || text.utf8.contains(where: ",\"\r\n".utf8.contains) else { return Array(text.utf8) }
-        return "\"".utf8 + text.utf8.flatMap { $0 == UInt8(ascii: "\"") ? [$0, $0] : [$0] } + "\"".utf8
+    private static func cell(_ text: String) -> String {
+        func has(_ byte: UInt8) -> Bool {
+            text.utf8.withContiguousStorageIfAvailable { memchr($0.baseAddress!, Int32(byte), $0.count) != nil } ?? true
+        }
+        guard text.isEmpty || ",\"\r\n".utf8.contains(where: has) else { return text }
+        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"", options: .literal) + "\""
     }
 
     /// Bytes are looked at one by one: a character of Swift may be a line's end and what follows, or a quotation mark with

@@ -59,7 +59,7 @@ extension ConformanceCase {
             return ("an answer to the query \(query.text)", "\(type(of: error)): \(error)")
         }
         let wanted = expected.map { stored[$0] }
-        let isSame = zip(found, wanted).allSatisfy { ExactForm.text("\($0)") == ExactForm.text("\($1)") }
+        let isSame = zip(found, wanted).allSatisfy { $0.isIdentical(to: $1) }
         if found.count != wanted.count || !isSame {
             return ("for the query \(query.text) \(text(wanted))", text(found))
         }
@@ -165,7 +165,7 @@ extension ConformanceCase {
         var saved: [EntryValues] = []
         func check() throws -> (String, String)? {
             let found = values(try quiet.session().all(Entry.self))
-            if "\(found)" == "\(saved)" { return nil }
+            if found.count == saved.count, zip(found, saved).allSatisfy({ $0.isIdentical(to: $1) }) { return nil }
             func text(_ values: [EntryValues]) -> String {
                 "\(values.count): "
                     + values.map { "\"\($0.name)\" \($0.rank.map(String.init) ?? "nil")" }.joined(separator: ", ")

@@ -20,6 +20,16 @@ struct EntryValues: Hashable {
     }
 
     var entry: Entry { Entry(name, group: group, rank: rank, score: score, note: note) }
+
+    /// Whether the values are the same to the last bit and scalar, which `==` does not say.
+    func isIdentical(to other: EntryValues) -> Bool {
+        func same(_ left: String?, _ right: String?) -> Bool {
+            guard let left, let right else { return left == nil && right == nil }
+            return left.utf8.elementsEqual(right.utf8)
+        }
+        return same(name, other.name) && same(group, other.group) && rank == other.rank
+            && score.bitPattern == other.score.bitPattern && same(note, other.note)
+    }
 }
 
 /// A condition that can be put to a store as a predicate, and be evaluated on plain values.

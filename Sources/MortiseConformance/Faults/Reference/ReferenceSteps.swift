@@ -212,7 +212,7 @@ struct ReferenceSteps: Sendable {
     /// The names of the entities whose records a fetch of an entity returns.
     var family: @Sendable (String, StoredSchema) -> Set<String> = { Set($1.subtree(of: $0)) }
     /// All records, in identity order.
-    var order: @Sendable (State) -> [DefaultSnapshot] = { $0.records.sorted { $0.key < $1.key }.map(\.value) }
+    var order: @Sendable (State) -> [DefaultSnapshot] = { $0.ordered.map(\.value) }
     /// The members of a derived to-many relationship.
     var members: @Sendable ([PersistentIdentifier]) -> [PersistentIdentifier] = { $0 }
     /// The records that refer to another by the inverse of its relationship.
@@ -298,9 +298,11 @@ extension ReferenceSteps {
     private static func checkRequired(_ gone: Set<PersistentIdentifier>, in state: State) throws {
         if gone.isEmpty { return }
         for record in state.records.values {
-            for (slot, value) in zip(record.layout.slots, record.values)
-            where slot.role == .toOne && !slot.property.isOptional && slot.property.relationship?.inverse == nil {
-                guard case .identifier(let target) = value, gone.contains(target) else { continue }
+            for place in record.values.indices {
+                guard case .identifier(let target) = record.values[place], gone.contains(target) else { continue }
+                let slot = record.layout.slots[place]
+                if slot.role != .toOne || slot.property.isOptional { continue }
+                if slot.property.relationship?.inverse != nil { continue }
                 throw ReferenceStoreError.missingTarget(
                     record: record.persistentIdentifier, property: slot.name, target: target)
             }
@@ -314,13 +316,20 @@ extension ReferenceSteps {
         if gone.isEmpty { return }
         for (number, record) in state.records {
             var values = record.values
-            for (place, slot) in record.layout.slots.enumerated() where holds(slot.property) {
+            var isChanged = false
+            for place in values.indices {
                 switch values[place] {
-                case .identifier(let target) where gone.contains(target): values[place] = .null
-                case .identifiers(let targets): values[place] = .identifiers(targets.filter { !gone.contains($0) })
-                default: break
+                case .identifier(let target) where gone.contains(target):
+                    guard holds(record.layout.slots[place].property) else { continue }
+                    values[place] = .null
+                case .identifiers(let targets) where targets.contains(where: gone.contains):
+                    guard holds(record.layout.slots[place].property) else { continue }
+                    values[place] = .identifiers(targets.filter { !gone.contains($0) })
+                default: continue
                 }
+                isChanged = true
             }
+            guard isChanged else { continue }
             state.records[number] = DefaultSnapshot(
                 persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
         }

@@ -24,6 +24,20 @@ public final class ReferenceStorage: Sendable {
         var original: Original?
         /// What faulty stores leave lying about.
         var debris = Debris()
+
+        /// The records by ascending number.
+        var ordered: [(key: UInt64, value: DefaultSnapshot)] {
+            // Most stores number their records without large gaps, and looking them up is less work than sorting.
+            guard nextNumber <= 2 * UInt64(records.count) + 64 else { return records.sorted { $0.key < $1.key } }
+            var found: [(key: UInt64, value: DefaultSnapshot)] = []
+            found.reserveCapacity(records.count)
+            var number: UInt64 = 0
+            while number < nextNumber {
+                if let record = records[number] { found.append((number, record)) }
+                number += 1
+            }
+            return found.count == records.count ? found : records.sorted { $0.key < $1.key }
+        }
     }
 
     struct Original: Sendable {

@@ -14,9 +14,12 @@ final class ReferenceVersion: StoreVersion {
         init(_ state: ReferenceStorage.State, number: UInt64? = nil) {
             self.number = number ?? state.version
             self.state = state
-            let ordered = state.records.sorted { $0.key < $1.key }
-            entities = Dictionary(grouping: ordered) { $0.value.persistentIdentifier.entityName }
-                .mapValues { Dictionary($0.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first }) }
+            let ordered = state.ordered
+            var entities: [String: [UInt64: DefaultSnapshot]] = [:]
+            for (number, record) in ordered {
+                entities[record.persistentIdentifier.entityName, default: [:]][number] = record
+            }
+            self.entities = entities
             index = InverseIndex(ordered.map(\.value))
         }
     }

@@ -37,7 +37,7 @@ extension ReferenceWork {
     }
 
     private func derived(_ state: ReferenceStorage.State) -> [UInt64: DefaultSnapshot] {
-        let index = InverseIndex(state.records.sorted { $0.key < $1.key }.map(\.value))
+        let index = InverseIndex(state.ordered.map(\.value))
         return state.records.mapValues { derive($0, index) }
     }
 }

@@ -148,6 +148,8 @@ extension ReferenceWork {
         var seen: Set<[StoredValue]> = []
         for record in state.records.values {
             let layout = record.layout
+            let references = outline(of: layout).references
+            if references.isEmpty, layout.uniqueConstraints.isEmpty { continue }
             for (number, slots) in layout.uniqueConstraints.enumerated() where steps.enforcesUnique(layout, number) {
                 let values = slots.map { record.values[$0] }
                 if values.contains(where: \.isNull) { continue }
@@ -157,8 +159,11 @@ extension ReferenceWork {
                         entity: layout.entityName, properties: slots.map { layout.slots[$0].name })
                 }
             }
-            for (slot, value) in zip(layout.slots, record.values) where slot.role != .toManyDerived {
-                for target in Self.targets(value) where steps.enforcesReference(slot) {
+            for place in references {
+                let targets = Self.targets(record.values[place])
+                if targets.isEmpty { continue }
+                let slot = layout.slots[place]
+                for target in targets where steps.enforcesReference(slot) {
                     guard let number = target.sequenceNumber, state.records[number] != nil else {
                         throw ReferenceStoreError.missingTarget(
                             record: record.persistentIdentifier, property: slot.name, target: target)
@@ -209,7 +214,7 @@ extension ReferenceWork {
         try checkOpen()
         let family = steps.batchFamily(entity, includingSubentities, schema.stored)
         try storage.state.withLock { state in
-            let gone = state.records.sorted { $0.key < $1.key }.map(\.value)
+            let gone = state.ordered.map(\.value)
                 .filter { family.contains($0.persistentIdentifier.entityName) }
             if gone.isEmpty, steps.failsWithoutRecords { throw ReferenceStoreError.refused }
             if gone.isEmpty, steps.hangsWithoutRecords { Self.hang() }

@@ -10,6 +10,7 @@ final class ReferenceWork: Sendable {
     let layouts: [String: RecordLayout]
     /// By entity, it and all that inherit from it.
     private let families: [String: Set<String>]
+    private let outlines = Mutex<[ObjectIdentifier: Outline]>([:])
     let feed = ChangeFeed()
     private let closed = Mutex(false)
     private let latest = Mutex<ReferenceVersion.Contents?>(nil)
@@ -90,8 +91,10 @@ final class ReferenceWork: Sendable {
     func records(of entity: String) -> [DefaultSnapshot] {
         let family = steps.family(entity, schema.stored)
         let all = storage.state.withLock { steps.order($0) }
+        let found = all.filter { family.contains($0.persistentIdentifier.entityName) }
+        if found.allSatisfy({ outline(of: $0.layout).derived.isEmpty }) { return found }
         let index = InverseIndex(all)
-        return all.filter { family.contains($0.persistentIdentifier.entityName) }.map { derive($0, index) }
+        return found.map { derive($0, index) }
     }
 
     /// Records that a context has changed and rolls back.
@@ -105,11 +108,24 @@ final class ReferenceWork: Sendable {
     }
 
     func derive(_ record: DefaultSnapshot, _ index: InverseIndex) -> DefaultSnapshot {
+        let derived = outline(of: record.layout).derived
+        if derived.isEmpty { return record }
         var values = record.values
-        for (place, slot) in record.layout.slots.enumerated() where slot.role == .toManyDerived {
+        for place in derived {
+            let slot = record.layout.slots[place]
             if let members = members(of: record.persistentIdentifier, slot, index) { values[place] = members }
         }
         return DefaultSnapshot(persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
+    }
+
+    /// What has to be looked at in records of a layout.
+    func outline(of layout: RecordLayout) -> Outline {
+        outlines.withLock { outlines in
+            if let known = outlines[ObjectIdentifier(layout)] { return known }
+            let outline = Outline(layout)
+            outlines[ObjectIdentifier(layout)] = outline
+            return outline
+        }
     }
 
     /// The members of a derived to-many relationship; nil for any other property.
@@ -158,6 +174,22 @@ final class ReferenceWork: Sendable {
     }
 }
 
+/// The slots of an entity that a store has to look at in each of its records. A slot has much to say, and reading all of it for
+/// every record is most of the work of a store that has many.
+struct Outline: Sendable {
+    let layout: RecordLayout
+    /// Those of to-many relationships that follow from others.
+    let derived: [Int]
+    /// Those of relationships that are kept.
+    let references: [Int]
+
+    init(_ layout: RecordLayout) {
+        self.layout = layout
+        derived = layout.slots.indices.filter { layout.slots[$0].role == .toManyDerived }
+        references = layout.slots.indices.filter { [.toOne, .toManyStored].contains(layout.slots[$0].role) }
+    }
+}
+
 /// The records that refer to each record, by the property that holds the reference.
 struct InverseIndex: Sendable {
     private struct Place: Hashable {
@@ -168,11 +200,14 @@ struct InverseIndex: Sendable {
 
     init(_ records: [DefaultSnapshot]) {
         for record in records {
-            for (slot, value) in zip(record.layout.slots, record.values) {
-                switch value {
+            for place in record.values.indices {
+                switch record.values[place] {
                 case .identifier(let target):
+                    let slot = record.layout.slots[place]
                     owners[Place(target: target, property: slot.name), default: []].append(record.persistentIdentifier)
-                case .identifiers(let targets) where slot.role == .toManyStored:
+                case .identifiers(let targets):
+                    let slot = record.layout.slots[place]
+                    guard slot.role == .toManyStored else { continue }
                     for target in targets {
                         owners[Place(target: target, property: slot.name), default: []].append(
                             record.persistentIdentifier)

@@ -130,15 +130,16 @@ public final class InMemoryStorage: Sendable {
                     if case .changes = step { isWhole.withLock { $0 = false } }
                 },
                 prepare: { outcome in
-                    .init(commit: {
+                    let changed = try outcome.changes.changeSet()
+                    return .init(commit: {
                         let history = self.state.withLock { state in
                             state.version = outcome.result
                             return state.history
                         }
                         var changes = outcome.result.migration()
-                        changes.inserted = outcome.changes.inserted
-                        changes.updated = outcome.changes.updated
-                        changes.deleted = outcome.changes.deleted
+                        changes.inserted = changed.inserted
+                        changes.updated = changed.updated
+                        changes.deleted = changed.deleted
                         changes.isIncomplete = !isWhole.withLock { $0 }
                         history?.record([changes])
                     })

@@ -303,11 +303,12 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             do {
                 var prepared = try prepare(outcome.result)
                 unused = prepared
-                var changes = outcome.changes
+                var changes = try outcome.changes.changeSet()
                 changes.commit =
                     changes.commit
                     ?? .init(number: outcome.result.number, timestamp: Date(), mark: HistoryMark.next())
-                try history?.stage(changes, from: outcome.base, to: outcome.result, .migration, isWhole: isWhole)
+                try history?.stage(
+                    changes, from: outcome.changes.before, to: outcome.result, .migration, isWhole: isWhole)
                 // The switch must need no more space: other stores may have switched before it.
                 try latching { try history?.write(for: prepared.key) }
                 prepared.isInHistory = true

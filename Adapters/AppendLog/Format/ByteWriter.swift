@@ -5,7 +5,7 @@ struct ByteWriter {
     /// The bytes, but for those that the stream has taken.
     private(set) var bytes: [UInt8] = []
     /// What takes them between records where they get many.
-    private let stream: FrameStream?
+    private let stream: (any PayloadStream)?
     private let pieceSize: Int
     private var streamed = 0
     private var budget = ValueBudget()
@@ -22,7 +22,7 @@ struct ByteWriter {
     }
 
     /// Hands over its bytes in pieces.
-    init(to stream: FrameStream) {
+    init(to stream: any PayloadStream) {
         pieceSize = stream.pieceSize
         self.stream = stream
         bytes.reserveCapacity(pieceSize + pieceSize / 8)

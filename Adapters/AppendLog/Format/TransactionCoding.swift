@@ -48,19 +48,7 @@ extension ByteWriter {
         varint(after.nextSequence)
         try groups(ContiguousArray(changes.deleted.map(\.record)), catalog) { writer, entity, records in
             let rows = before.tables[catalog.names[entity]]
-            for record in records {
-                writer.beginRecord()
-                writer.varint(record.sequenceNumber ?? 0)
-                let row = rows?.row(of: record)
-                let slots = row == nil ? [] : catalog.preservedSlots[entity]
-                writer.varint(slots.count)
-                for slot in slots {
-                    writer.varint(slot)
-                    // The data themselves: their file goes with the record.
-                    try writer.checked(
-                        try rows?.readValue(row: row ?? 0, slot: slot) ?? .null, entity, slot, catalog)
-                }
-            }
+            for record in records { try writer.deletion(of: record, rows, entity, catalog) }
         }
         var slots: [PersistentIdentifier: SlotSet] = [:]
         var updated: ContiguousArray<PersistentIdentifier> = []
@@ -112,6 +100,76 @@ extension ByteWriter {
         }
         fixed(changes.commit?.mark ?? HistoryMark.next())
         byte(payloadEnd)
+    }
+
+    /// Writes the payload of a transaction that makes the changes between two versions, which are not kept in memory for that.
+    /// - Throws: as `transaction(_:from:to:catalog:)`.
+    mutating func transaction(_ changes: NetChanges, catalog: LogCatalog) throws {
+        let (before, after) = (changes.before, changes.after)
+        fixed((changes.commit?.timestamp ?? Date()).timeIntervalSinceReferenceDate.bitPattern)
+        byte(changes.author == nil ? 0 : 1)
+        if let author = changes.author { text(author) }
+        text(changes.commit?.process ?? "")
+        text(changes.commit?.bundle ?? "")
+        varint(after.nextSequence)
+        try groups({ changes.deletions(of: $0) }, catalog) { writer, entity, name in
+            let rows = before.tables[name]
+            try changes.forEachDeletion(of: name) { record in
+                try writer.deletion(of: record, rows, entity, catalog)
+            }
+        }
+        try groups({ changes.updates(of: $0) }, catalog) { writer, entity, name in
+            let stored = SlotSet(catalog.storedSlots[entity])
+            try changes.forEachUpdate(of: name) { rows, row, slots in
+                writer.beginRecord()
+                writer.varint(rows.identifier(ofRow: row).sequenceNumber ?? 0)
+                let changed = slots.slots.filter(stored.contains)
+                writer.varint(changed.count)
+                for slot in changed {
+                    writer.varint(slot)
+                    try writer.checked(rows.storedForm(row: row, slot: slot), entity, slot, catalog)
+                }
+            }
+        }
+        try groups({ changes.insertions(of: $0) }, catalog) { writer, entity, name in
+            try changes.forEachInsertion(of: name) { rows, row in
+                writer.beginRecord()
+                writer.varint(rows.identifier(ofRow: row).sequenceNumber ?? 0)
+                for slot in catalog.storedSlots[entity] {
+                    try writer.checked(rows.storedForm(row: row, slot: slot), entity, slot, catalog)
+                }
+            }
+        }
+        fixed(changes.commit?.mark ?? HistoryMark.next())
+        byte(payloadEnd)
+    }
+
+    private mutating func deletion(
+        of record: PersistentIdentifier, _ rows: TableVersion?, _ entity: Int, _ catalog: LogCatalog
+    ) throws {
+        beginRecord()
+        varint(record.sequenceNumber ?? 0)
+        let row = rows?.row(of: record)
+        let slots = row == nil ? [] : catalog.preservedSlots[entity]
+        varint(slots.count)
+        for slot in slots {
+            varint(slot)
+            // The data themselves: their file goes with the record.
+            try checked(try rows?.readValue(row: row ?? 0, slot: slot) ?? .null, entity, slot, catalog)
+        }
+    }
+
+    /// Writes groups of changes of one kind, for the entities that have some.
+    private mutating func groups(
+        _ count: (_ entity: String) -> Int, _ catalog: LogCatalog,
+        _ write: (inout ByteWriter, Int, String) throws -> Void
+    ) throws {
+        varint(catalog.names.count { count($0) > 0 })
+        for (entity, name) in catalog.names.enumerated() where count(name) > 0 {
+            varint(entity)
+            varint(count(name))
+            try write(&self, entity, name)
+        }
     }
 
     /// Writes what stays of a transaction that was deleted from the history.

@@ -33,6 +33,8 @@ extension AppendLogConfiguration: MigratableConfiguration {
     /// - Throws: as `beginMigration()`.
     public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
         if sharing == .shared { throw MigrationError.sharedElsewhere(store: name) }
+        // Opening the log removes it.
+        let left = migrationUnderWay()
         let log = try openingUnderStoredSchema { stored in
             var configuration = self
             configuration.schema = Schema(stored: stored)
@@ -54,9 +56,13 @@ extension AppendLogConfiguration: MigratableConfiguration {
             StoreEvents.emit(.recovery(store: name, bytes: recovery.droppedBytes))
         }
         let advice = MigrationAdvice(forStoreAt: log.path, in: fileSystem)
-        advice.write(
-            MigrationUnderWay(from: log.engine.version.catalog.schema.version, to: request.target),
-            permissions: newFilePermissions)
+        do {
+            let migration = MigrationUnderWay(from: log.engine.version.catalog.schema.version, to: request.target)
+            advice.write(try migration.following(left, store: name), permissions: newFilePermissions)
+        } catch {
+            try? OpenLogs.shared.close(log)
+            throw error
+        }
         let migration = log.sink.map { LogMigration(of: $0, writesCheckpoint: checkpoints == .automatic) }
         let adapter = EngineMigration.Adapter(
             note: { try migration?.note($0) },
@@ -79,6 +85,9 @@ extension AppendLogConfiguration: MigratableConfiguration {
                         if let copy { SchemaChangeover.removeCopy(copy, in: fileSystem) }
                     })
             },
+            scratch: { [fileSystem, newFilePermissions] in
+                try ScratchFile.open(beside: log.path, permissions: newFilePermissions, in: fileSystem)
+            },
             release: {
                 advice.remove()
                 try? OpenLogs.shared.close(log)
@@ -98,10 +107,16 @@ private final class LogMigration {
     private let log: AppendLog
     private let writesCheckpoint: Bool
     private var catalog: LogCatalog
-    private var parts: [(kind: FrameKind, payload: [UInt8])] = []
+    private var parts: [(kind: FrameKind, payload: WaitingPayloads.Payload)] = []
+    private let waiting: WaitingPayloads
 
     init(of log: AppendLog, writesCheckpoint: Bool) {
         self.log = log
+        let configuration = log.configuration
+        waiting = WaitingPayloads(pieceSize: configuration.pieceSize, path: log.path) { [path = log.path] in
+            try ScratchFile.open(
+                beside: path, permissions: configuration.newFilePermissions, in: configuration.fileSystem)
+        }
         self.writesCheckpoint = writesCheckpoint
         catalog = log.catalog
     }
@@ -112,9 +127,12 @@ private final class LogMigration {
             switch step {
             case .schema(let schema):
                 catalog = LogCatalog(schema, store: catalog.store, external: catalog.external)
-                parts.append((.schema, try catalog.schemaPayload()))
-            case .changes(let changes, let before, let after):
-                parts.append((.transactionWithFiles, try log.payload(changes, from: before, to: after, catalog)))
+                parts.append((.schema, try waiting.finish(try catalog.schemaPayload())))
+            case .changes(let changes):
+                var payload = ByteWriter(to: waiting)
+                payload.mostParts = log.configuration.mostParts
+                try payload.transaction(changes, catalog: catalog)
+                parts.append((.transactionWithFiles, try waiting.finish(payload.bytes)))
             }
         }
     }
@@ -124,7 +142,7 @@ private final class LogMigration {
     /// - Throws: `EngineError.latched`; `AppendLogError` for a schema or value that the log cannot take; `FileError`.
     func prepare(_ outcome: EngineMigration.Outcome) throws -> (copy: String?, FrameStream) {
         defer { parts = [] }
-        return try log.prepare(outcome, parts, under: catalog)
+        return try log.prepare(outcome, parts, of: waiting, under: catalog)
     }
 
     /// - Throws: `EngineError.latched`; `FileError`.
@@ -134,17 +152,9 @@ private final class LogMigration {
 }
 
 extension AppendLog {
-    fileprivate func payload(
-        _ changes: ChangeSet, from before: EngineVersion, to after: EngineVersion, _ catalog: LogCatalog
-    ) throws -> [UInt8] {
-        var payload = ByteWriter()
-        payload.mostParts = configuration.mostParts
-        try payload.transaction(changes, from: before, to: after, catalog: catalog)
-        return payload.bytes
-    }
-
     fileprivate func prepare(
-        _ outcome: EngineMigration.Outcome, _ parts: [(kind: FrameKind, payload: [UInt8])], under catalog: LogCatalog
+        _ outcome: EngineMigration.Outcome, _ parts: [(kind: FrameKind, payload: WaitingPayloads.Payload)],
+        of waiting: WaitingPayloads, under catalog: LogCatalog
     ) throws -> (copy: String?, FrameStream) {
         var copy: String?
         if !outcome.loss.isEmpty || outcome.keepsCopy {
@@ -159,11 +169,11 @@ extension AppendLog {
             for part in parts {
                 payload.byte(part.kind.rawValue)
                 payload.varint(part.payload.count)
-                part.payload.withUnsafeBytes { payload.raw($0) }
+                try waiting.copy(part.payload, to: &payload)
             }
             do {
                 try AppendLogError.naming(path) {
-                    try payload.transaction(outcome.changes, from: outcome.base, to: outcome.result, catalog: catalog)
+                    try payload.transaction(outcome.changes, catalog: catalog)
                 }
             } catch {
                 throw frame.abandon() ?? error

@@ -7,7 +7,7 @@ import MortiseEngine
 /// The header comes last: until then zeros are there, and no reader looks at the bytes after them.
 ///
 /// Used by the thread that appends alone. Until `finish` or `abandon` nothing else is appended to the log.
-final class FrameStream {
+final class FrameStream: PayloadStream {
     /// The usual length of a piece.
     static let pieceSize = 1 << 20
 

@@ -33,6 +33,8 @@ extension JSONFileConfiguration: MigratableConfiguration {
     /// As `beginMigration()`. Until the end, a file beside the store says which process migrates it.
     /// - Throws: as `beginMigration()`.
     public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
+        // Opening the file removes it.
+        let left = migrationUnderWay()
         let engine = try openingUnderStoredSchema { stored in
             var configuration = self
             configuration.schema = Schema(stored: stored)
@@ -47,9 +49,13 @@ extension JSONFileConfiguration: MigratableConfiguration {
             }
         }
         let advice = try migrationAdvice()
-        advice.write(
-            MigrationUnderWay(from: engine.version.catalog.schema.version, to: request.target),
-            permissions: newFilePermissions)
+        do {
+            let migration = MigrationUnderWay(from: engine.version.catalog.schema.version, to: request.target)
+            advice.write(try migration.following(left, store: name), permissions: newFilePermissions)
+        } catch {
+            try? OpenJSONFiles.shared.close(engine)
+            throw error
+        }
         var isWhole = true
         let adapter = EngineMigration.Adapter(
             // The new file has the result whole. What was changed under a schema in between is not told in the history.

@@ -14,6 +14,7 @@ final class SQLiteMigration: StoreMigration {
     private let configuration: SQLiteConfiguration
     private let request: MigrationRequest
     private let advice: MigrationAdvice
+    private var announced: MigrationUnderWay?
     private let path: String
     private var work: Work?
     /// Takes the place of `work`.
@@ -72,6 +73,14 @@ final class SQLiteMigration: StoreMigration {
             throw error
         }
         advice = configuration.migrationAdvice
+        do {
+            announced = try MigrationUnderWay(from: storedSchema.version, to: request.target)
+                .following(advice.current, store: configuration.name)
+        } catch {
+            advice.clear()
+            abandon()
+            throw error
+        }
         announce()
     }
 
@@ -80,8 +89,7 @@ final class SQLiteMigration: StoreMigration {
     private func announce() {
         var status = stat()
         let permissions = stat(path, &status) == 0 ? UInt32(status.st_mode) & 0o666 : 0o600
-        advice.write(
-            MigrationUnderWay(from: storedSchema.version, to: request.target), permissions: permissions)
+        if let announced { advice.write(announced, permissions: permissions) }
     }
 
     // MARK: Stages

@@ -37,9 +37,12 @@ struct CompiledMapping {
         try Self.check(mapping.dropped, from: original, to: new)
         if mapping.rules.isEmpty, duplicates.isEmpty { return }
         var next = new
+        let layouts = new.recordLayouts()
+        let places = Dictionary(
+            new.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         var rules: [PropertyName: Rules] = [:]
         for (name, found) in Self.grouped(mapping.rules) {
-            let (place, property) = try Self.find(name, in: new)
+            let (place, property) = try Self.find(name, in: new, layouts, places)
             let (entity, described) = (new.entities[place].name, new.entities[place].properties[property])
             let key = PropertyName(entity: entity, name: described.name)
             guard rules[key] == nil else {
@@ -48,10 +51,10 @@ struct CompiledMapping {
             try found.check(described, rule: name)
             rules[key] = found
         }
-        try Self.addInverses(to: &rules, in: new)
+        try Self.addInverses(to: &rules, layouts)
         let origins = try MappingOrigins(rules, from: old, to: new)
         for (key, rules) in rules {
-            guard let place = next.entities.firstIndex(where: { $0.name == key.entity }),
+            guard let place = places[key.entity],
                 let property = next.entities[place].properties.firstIndex(where: { $0.name == key.name })
             else { continue }
             guard let attribute = next.entities[place].properties[property].attribute else {
@@ -146,11 +149,9 @@ struct CompiledMapping {
 
     /// A relationship begins new on both sides.
     private static func addInverses(
-        to rules: inout [PropertyName: Rules], in schema: StoredSchema
+        to rules: inout [PropertyName: Rules], _ layouts: [String: RecordLayout]
     ) throws(MigrationError) {
         let fresh = rules.filter(\.value.isFresh).keys
-        if fresh.isEmpty { return }
-        let layouts = schema.recordLayouts()
         for key in fresh {
             guard
                 let relationship = layouts[key.entity]?.slots.first(where: { $0.name == key.name })?.property
@@ -172,9 +173,13 @@ struct CompiledMapping {
         _ rules: [(property: String, rule: MigrationMapping.Rule)]
     ) -> [(name: String, rules: Rules)] {
         var found: [(name: String, rules: Rules)] = []
+        var places: [String: Int] = [:]
         for (property, rule) in rules {
-            let place = found.firstIndex { $0.name == property } ?? found.count
-            if place == found.count { found.append((property, Rules())) }
+            let place = places[property] ?? found.count
+            if place == found.count {
+                found.append((property, Rules()))
+                places[property] = place
+            }
             switch rule {
             case .renaming(let original): found[place].rules.renamedFrom = original
             case .converting(let conversion): found[place].rules.conversion = conversion
@@ -187,17 +192,17 @@ struct CompiledMapping {
 
     /// The entity that declares a property, and the property, by their places.
     private static func find(
-        _ name: String, in schema: StoredSchema
+        _ name: String, in schema: StoredSchema, _ layouts: [String: RecordLayout], _ places: [String: Int]
     ) throws(MigrationError) -> (entity: Int, property: Int) {
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
             throw .invalidMapping(property: name, reason: "is no name of an entity and a property, such as Trip.cost")
         }
-        guard let layout = schema.recordLayouts()[parts[0]] else {
+        guard let layout = layouts[parts[0]] else {
             throw .invalidMapping(property: name, reason: "names an entity that the new schema lacks")
         }
         guard let slot = layout.slots.first(where: { $0.name == parts[1] }),
-            let entity = schema.entities.firstIndex(where: { $0.name == slot.declaringEntity }),
+            let entity = places[slot.declaringEntity],
             let property = schema.entities[entity].properties.firstIndex(where: { $0.name == parts[1] })
         else { throw .invalidMapping(property: name, reason: "names a property that the new schema lacks") }
         return (entity, property)

@@ -14,6 +14,8 @@ final class ChunkGroup: @unchecked Sendable {
     var cells: ContiguousArray<ChunkCell> { packed?.cells ?? made }
     private let made: ContiguousArray<ChunkCell>
     private let packed: PackedCells?
+    /// Whether the chunks were made, touched or not.
+    var hasCells: Bool { packed?.isMade ?? true }
     private let count: Int
     // Where the chunks' bytes are, so that reading a value touches no object but the table.
     let places: UnsafeMutablePointer<ChunkSpot>

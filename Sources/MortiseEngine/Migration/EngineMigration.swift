@@ -5,20 +5,18 @@ public import MortiseCore
 public final class EngineMigration: StoreMigration {
     /// A part of what leads from the stored records to the result.
     public enum Step {
-        /// Changes without values, and the versions before and after them.
-        case changes(ChangeSet, from: EngineVersion, to: EngineVersion)
+        /// Changes of records.
+        case changes(NetChanges)
         /// The schema that the records come to next, as in a lightweight stage.
         case schema(StoredSchema)
     }
 
     /// What an adapter has to make durable as one.
     public struct Outcome {
-        /// The last changes, perhaps none, from a version under the last schema.
-        public let changes: ChangeSet
-        /// The records before the last changes.
-        public let base: EngineVersion
+        /// The last changes, perhaps none, from a version under the last schema to the result.
+        public let changes: NetChanges
         /// The records as they are to be. Their number is the one after that of the stored version.
-        public let result: EngineVersion
+        public var result: EngineVersion { changes.after }
         /// What the schemas do not take of the records.
         public let loss: SchemaLoss
         /// Whether a copy of the store as it was stays, also where nothing is lost.
@@ -54,19 +52,24 @@ public final class EngineMigration: StoreMigration {
         let prepare: (Outcome) throws -> Prepared
         /// Lets others open the store again. Called once, at the end.
         let release: () -> Void
+        /// Makes a file that nobody else finds, for what memory has no room for; nil to keep all in memory.
+        let scratch: (@Sendable () throws -> any OpenFile)?
 
         /// What an adapter does.
         /// - Parameters:
         ///   - note: takes a step before the outcome; nothing is durable yet. The versions of the step are let go of when it returns.
         ///   - prepare: makes all steps and the outcome durable where nobody looks for it, so that only the switch is left; or throws why
         ///     it cannot, and leaves nothing.
+        ///   - scratch: makes a file that nobody else finds, for records that were changed and that memory has no room for; nil to keep
+        ///     all in memory.
         ///   - release: lets others open the store again. Called once, at the end.
         public init(
             note: @escaping (Step) throws -> Void, prepare: @escaping (Outcome) throws -> Prepared,
-            release: @escaping () -> Void
+            scratch: (@Sendable () throws -> any OpenFile)? = nil, release: @escaping () -> Void
         ) {
             self.note = note
             self.prepare = prepare
+            self.scratch = scratch
             self.release = release
         }
     }
@@ -94,6 +97,9 @@ public final class EngineMigration: StoreMigration {
     public var advance: (_ records: Int) throws -> Void = { _ in }
     /// The files of data that were there before: those that a migration writes go with it if it comes to nothing.
     private let files: Set<ExternalReference.Name>
+    private let spill: ChunkSpill?
+    /// How many bytes of changed chunks stay in memory.
+    @TaskLocal package static var mostKept = 16 << 20
     private var mayNameFiles = false
     /// Where the copy of the store as it was is; nil for none, and before `commit()`.
     public private(set) var copyLocation: String?
@@ -129,11 +135,16 @@ public final class EngineMigration: StoreMigration {
         external = version.catalog.external
         // What is read here goes with it, and not with the store that it is the version of.
         base = version.unread()
-        engine = Engine(version.unread())
+        spill = adapter.scratch.map { ChunkSpill($0) }
+        engine = Self.engine(of: version.unread(), spill)
         files = external?.writtenNames ?? []
     }
 
     deinit { abandon() }
+
+    private static func engine(of version: EngineVersion, _ spill: ChunkSpill?) -> Engine {
+        Engine(version, sink: spill.map { SpillingSink($0, besides: version.unread(), limit: mostKept) })
+    }
 
     /// The records as they are now, to read from.
     public func frozen(under schema: Schema) throws -> any VersionedDataStore {
@@ -160,7 +171,7 @@ public final class EngineMigration: StoreMigration {
             isCompleted
             ? try base.mapped(to: schema, writingExternal: !isPreview, completingPairs: false).version
             : mapped.version.unread()
-        engine = Engine(mapped.version)
+        engine = Self.engine(of: mapped.version, spill)
         // With the names that are kept.
         try adapter?.note(.schema(mapped.version.catalog.schema))
         let lost = SchemaLoss(
@@ -178,23 +189,23 @@ public final class EngineMigration: StoreMigration {
 
     /// Makes a step of what was changed since the last schema.
     private func noteChanges() throws {
-        let current = engine.version
-        if isUnchanged(current) { return }
+        if !isChanged { return }
+        // What is mapped next keeps the chunks that it is made of.
+        let current = try spill?.relieve(engine.version, besides: base) ?? engine.version
         let changes = try changes(to: current)
-        if !changes.isEmpty { try adapter?.note(.changes(changes, from: base, to: current)) }
+        if !changes.isEmpty { try adapter?.note(.changes(changes)) }
         base = current
         isCompleted = false
     }
 
     /// Each save gives the next number.
-    private func isUnchanged(_ current: EngineVersion) -> Bool { !isCompleted && current.number == base.number }
+    private var isChanged: Bool { isCompleted || engine.version.number != base.number }
 
-    private func changes(to version: EngineVersion) throws -> ChangeSet {
-        var changes = isUnchanged(version) ? ChangeSet() : try base.netChanges(to: version)
-        changes.author = MigrationAuthor.name
-        changes.commit = origin
-        changes.commit?.number = initialNumber + 1
-        return changes
+    private func changes(to version: EngineVersion, asNumber number: UInt64? = nil) throws -> NetChanges {
+        var commit = origin
+        commit.number = initialNumber + 1
+        return try base.netChanges(
+            to: version, isUnchanged: !isChanged, asNumber: number, commit, author: MigrationAuthor.name)
     }
 
     /// Makes the records as they are now durable beside the store.
@@ -202,9 +213,8 @@ public final class EngineMigration: StoreMigration {
     public func prepare(keepingCopy keepsCopy: Bool, atMost most: Int?) throws {
         guard let adapter, prepared == nil else { throw DataStoreError.unsupportedFeature }
         let last = engine.version
-        let changes = try changes(to: last)
         let outcome = Outcome(
-            changes: changes, base: base, result: last.numbered(initialNumber + 1, nextSequence: last.nextSequence),
+            changes: try changes(to: last, asNumber: initialNumber + 1),
             loss: loss(under: last.catalog.schema.version), keepsCopy: keepsCopy, mostCopies: most)
         prepared = try adapter.prepare(outcome)
     }

@@ -204,6 +204,9 @@ final class MappedChunk: Sendable {
         }
     }
 
+    /// The bytes of memory that are kept besides those of the chunk that it is made of.
+    var keptBytes: Int { state.withLock { if case .made(let chunk) = $0 { chunk.byteCount } else { 0 } } }
+
     /// The chunk. From then on it is kept in place of the one that it was made of.
     var chunk: Chunk {
         state.withLock { state in

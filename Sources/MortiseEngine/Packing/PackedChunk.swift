@@ -36,6 +36,15 @@ enum ChunkCell: Sendable {
         }
     }
 
+    /// The bytes of memory that are kept.
+    var keptBytes: Int {
+        switch self {
+        case .chunk(let chunk): chunk.byteCount
+        case .packed(let packed): packed.keptBytes
+        case .mapped(let mapped): mapped.keptBytes
+        }
+    }
+
     /// As `chunk`, for who keeps it in place of the cell.
     func take() -> Chunk {
         switch self {
@@ -98,6 +107,8 @@ final class PackedCells: Sendable {
         self.limit = limit
     }
 
+    var isMade: Bool { made.withLock { $0 != nil } }
+
     var cells: ContiguousArray<ChunkCell> {
         made.withLock { made in
             if let made { return made }
@@ -147,6 +158,12 @@ final class PackedChunk: Sendable {
             return chunk
         }
     }
+
+    /// The bytes of memory that are kept.
+    var keptBytes: Int { loaded.withLock { $0?.byteCount ?? 0 } }
+
+    /// Whether the bytes are the same ones, so that the rows are.
+    func isSame(as other: PackedChunk) -> Bool { rules.file === other.rules.file && place.region == other.place.region }
 
     /// The same place, of which nothing was read.
     var unread: PackedChunk { PackedChunk(place, rules) }

@@ -45,6 +45,8 @@ public final class PackedFile: Sendable {
     private let explain: @Sendable (PackedFault) -> any Error
     private let explainUnread: @Sendable (FileError, _ offset: UInt64) -> any Error
     private let closes: Bool
+    /// What gets the damage of this one as well.
+    private let other: PackedFile?
     private let firstDamage = Mutex<(any Error)?>(nil)
     private let madeRestorer = Mutex<PackedRestorer?>(nil)
     private let isDamaged = Atomic(false)
@@ -69,6 +71,18 @@ public final class PackedFile: Sendable {
         self.seed = seed
         self.explain = explain
         self.closes = closes
+        other = nil
+    }
+
+    /// A file that more and more regions are written to while it is read, for what `other` has no place for.
+    init(spillingTo file: any OpenFile, seed: UInt32, reportingTo other: PackedFile?) {
+        self.file = file
+        self.seed = seed
+        self.other = other
+        end = .max
+        closes = true
+        explainUnread = { error, _ in error }
+        explain = { $0 }
     }
 
     /// The same file for another reader, which must not outlive the first, and whose damage is its own affair.
@@ -78,6 +92,7 @@ public final class PackedFile: Sendable {
         seed = other.seed
         explain = other.explain
         explainUnread = other.explainUnread
+        self.other = nil
         closes = false
     }
 
@@ -98,6 +113,7 @@ public final class PackedFile: Sendable {
         let explained = explaining(error)
         firstDamage.withLock { $0 = $0 ?? explained }
         isDamaged.store(true, ordering: .releasing)
+        other?.note(explained)
     }
 
     /// The error that users of the store get.

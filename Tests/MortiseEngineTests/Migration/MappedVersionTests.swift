@@ -256,9 +256,9 @@ import PackageTestSupport
             #expect(try one.version.unread().dump() == written, place)
             #expect(one.version.inconsistencies() == [], place)
         }
-        let expected = try anew.version.netChanges(to: two.version).shown
-        #expect(try taken.netChanges(to: one.version).shown == expected, place)
-        #expect(try taken.unread().netChanges(to: one.version).shown == expected, place)
+        let expected = try anew.version.netChanges(to: two.version).changeSet().shown
+        #expect(try taken.netChanges(to: one.version).changeSet().shown == expected, place)
+        #expect(try taken.unread().netChanges(to: one.version).changeSet().shown == expected, place)
         #expect(try old.dump() == before, place)
         #expect(try taken.dump() == records, place)
         return true

@@ -37,6 +37,8 @@ public enum MigrationError: Error, Hashable, Sendable {
     case openElsewhere(store: String)
     /// Another container brings the store to another version at the moment, and was not done in the time that the plan's options allow.
     case migrationInProgress(store: String, migration: MigrationUnderWay)
+    /// Two attempts in succession to bring the store to that version ended with their processes. The next opening tries again.
+    case attemptsDied(store: String, from: Schema.Version, to: Schema.Version, attempts: Int)
     /// Other processes may have the store open, so that it cannot be brought to another version.
     case sharedElsewhere(store: String)
     /// The next version has no place for what the store holds, and the plan's options do not allow that it goes.
@@ -216,6 +218,12 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
             return
                 "The store \"\(store)\" is being brought to another version of the schema by \(migration). Wait until that is done, then open "
                 + "it again; a plan's options say how long opening waits (waitForOthers)."
+        case .attemptsDied(let store, let from, let to, let attempts):
+            return
+                "The last \(attempts) attempts to bring the store \"\(store)\" from version \(from) of the schema to version \(to) ended with "
+                + "their processes, so that this opening began none. The store was not changed. Look for what ends the process (a stage "
+                + "that crashes or takes too long or too much memory), or open the store with a program of version \(from). The next "
+                + "opening tries again."
         case .sharedElsewhere(let store):
             return
                 "The store \"\(store)\" is shared with other processes, so it cannot be brought to another version of the schema. Close "

@@ -13,24 +13,61 @@ public struct MigrationUnderWay: Sendable, Hashable, Codable {
     public let from: Schema.Version
     /// The version that it comes to; nil if that was not said.
     public let to: Schema.Version?
+    /// Which attempt it is, from 1: those before it ended with their processes.
+    public let attempt: Int
 
     /// Describes a migration of this process.
     /// - Parameters:
     ///   - from: the version of the schema that the store is at.
     ///   - to: the version that it comes to, if that is known.
     ///   - start: when it began.
-    public init(from: Schema.Version, to: Schema.Version?, start: Date = Date()) {
+    ///   - attempt: which attempt it is.
+    public init(from: Schema.Version, to: Schema.Version?, start: Date = Date(), attempt: Int = 1) {
         self.init(
-            process: ProcessInfo.processInfo.processIdentifier, host: Self.hostName, start: start, from: from, to: to)
+            process: ProcessInfo.processInfo.processIdentifier, host: Self.hostName, start: start, from: from, to: to,
+            attempt: attempt)
     }
 
     /// Describes a migration.
-    public init(process: Int32, host: String, start: Date, from: Schema.Version, to: Schema.Version?) {
+    public init(
+        process: Int32, host: String, start: Date, from: Schema.Version, to: Schema.Version?, attempt: Int = 1
+    ) {
+        self.attempt = attempt
         self.process = process
         self.host = host
         self.start = start
         self.from = from
         self.to = to
+    }
+
+    /// Reads what `encode(to:)` writes. Without the number of an attempt it is the first.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        process = try values.decode(Int32.self, forKey: .process)
+        host = try values.decode(String.self, forKey: .host)
+        start = try values.decode(Date.self, forKey: .start)
+        from = try values.decode(Schema.Version.self, forKey: .from)
+        to = try values.decodeIfPresent(Schema.Version.self, forKey: .to)
+        attempt = try values.decodeIfPresent(Int.self, forKey: .attempt) ?? 1
+    }
+
+    /// How many attempts in succession may end with their processes before one is refused.
+    package static let mostAttempts = 2
+
+    /// The same migration, as the attempt that follows on one whose process has died.
+    /// - Parameters:
+    ///   - last: what that process has left; nil for nothing. One between other versions does not count.
+    ///   - store: the store's name in errors.
+    /// - Throws: `MigrationError.attemptsDied` where that was the last of `mostAttempts`.
+    package func following(
+        _ last: MigrationUnderWay?, store: String
+    ) throws(MigrationError) -> MigrationUnderWay {
+        guard let last, last.from == from, last.to == to, last.attempt > 0 else { return self }
+        if last.attempt >= Self.mostAttempts {
+            throw .attemptsDied(store: store, from: from, to: to ?? from, attempts: last.attempt)
+        }
+        return MigrationUnderWay(
+            process: process, host: host, start: start, from: from, to: to, attempt: last.attempt + 1)
     }
 
     /// That of `ProcessInfo` may ask the network.
@@ -45,6 +82,6 @@ extension MigrationUnderWay: CustomStringConvertible {
     /// The process, its machine and the versions.
     public var description: String {
         "process \(process)\(host.isEmpty ? "" : " on \(host)"), since \(start.formatted(.iso8601)), from version \(from)"
-            + (to.map { " to \($0)" } ?? "")
+            + (to.map { " to \($0)" } ?? "") + (attempt > 1 ? ", attempt \(attempt)" : "")
     }
 }

@@ -411,6 +411,24 @@ package.targets.first { $0.name == "MortiseConfiguration" }?.dependencies += [
 ]
 #endif
 
+// For `Tests/run`: what does the tests' work is optimized, assertions included, and takes a fraction of the time. A package with
+// such flags cannot be depended on, so a variable asks for them.
+if Context.environment["MORTISE_OPTIMIZED"] != nil {
+    let names: Set = [
+        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog", "MortiseSQL",
+        "MortiseSQLite", "MortiseTestSupport", "PackageTestSupport", "PackageSubjects",
+        "CustomStore", "FaultWorkload",
+    ]
+    for target in package.targets where names.contains(target.name) {
+        target.swiftSettings =
+            (target.swiftSettings ?? []) + [
+                .unsafeFlags(
+                    ["-O", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug"],
+                    .when(configuration: .debug))
+            ]
+    }
+}
+
 // The stores with their tests and nothing that needs macros, so that sanitizers and the fuzzer need not build those.
 if Context.environment["MORTISE_STORES_ONLY"] != nil {
     let names: Set = [

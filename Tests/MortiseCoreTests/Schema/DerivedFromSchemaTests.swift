@@ -28,7 +28,7 @@ import Testing
 
     /// Stores work by the stored form and contexts by the models. Where both have one layout, a snapshot needs no look at names.
     @Test func storesHaveTheLayoutsOfTheModels() throws {
-        let schema = Schema([Author.self, Item.self, Special.self, Marble.self])
+        let schema = Schema([Author.self, Item.self, Special.self])
         let again = StoredSchema(version: schema.stored.version, entities: schema.stored.entities).recordLayouts()
         #expect(Set(again.keys) == Set(schema.recordLayouts.keys))
         for (name, layout) in schema.stored.recordLayouts() {

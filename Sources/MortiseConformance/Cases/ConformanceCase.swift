@@ -133,7 +133,7 @@ extension ConformanceCase {
             schemaNameCases,
             schemaPlanCases, schemaVariationCases, migrationCases, errorCases, scopeCases, batchAnnouncementCases,
             historyCases, batchHistoryCases, wideHistoryCases, closingCases, durabilityCases, storageCases, openerCases,
-            historyKeepingCases, openerPathCases, openerProcessCases, openerErrorCases, listedCases,
+            historyKeepingCases, openerPathCases, openerProcessCases, openerErrorCases, listedCases, deletedTargetCases,
             valueUpdateCases, conditionVariationCases, aggregateSecondCases, contractSecondCases, historySecondCases,
             schemaSecondCases,
             folderCases, folderContentCases, failedWriteCases, resourceCases, randomCases,

@@ -34,6 +34,55 @@ extension StoreFault {
         planning("enforces-to-one-only", "checks to-one relationships only") {
             $0.enforcesReference = { $0.role == .toOne }
         },
+        planning("checks-no-updated-to-one", "checks what new records refer to, and of updated ones the lists alone") {
+            steps in
+            steps.enforcesReference = { _ in false }
+            steps.finish = { before, state in
+                for (number, record) in state.records {
+                    for (place, value) in record.values.enumerated() {
+                        if case .identifier = value, let old = before.records[number], old.values[place] != value {
+                            continue
+                        }
+                        guard let target = value.missing(in: state) else { continue }
+                        throw ReferenceStoreError.missingTarget(
+                            record: record.persistentIdentifier, property: record.layout.slots[place].name,
+                            target: target)
+                    }
+                }
+            }
+        },
+        StoreFault("revives-what-is-referred-to", "brings a deleted record back when another one refers to it") {
+            steps in
+            steps.delete = { number, state in
+                if let gone = state.records.removeValue(forKey: number) { state.debris.gone.append(gone) }
+            }
+            steps.finish = { _, state in
+                let missing = Set(state.records.values.flatMap(\.values).compactMap { $0.missing(in: state) })
+                for gone in state.debris.gone where missing.contains(gone.persistentIdentifier) {
+                    if let number = gone.persistentIdentifier.sequenceNumber { state.records[number] = gone }
+                }
+            }
+        },
+        StoreFault(
+            "gives-references-to-the-next", "lets a new record have the references to deleted ones of its entity"
+        ) {
+            $0.finish = { before, state in
+                let new = state.records.values.filter {
+                    before.records[$0.persistentIdentifier.sequenceNumber ?? 0] == nil
+                }
+                for (number, record) in state.records {
+                    var values = record.values
+                    for place in values.indices {
+                        guard case .identifier = values[place], let target = values[place].missing(in: state),
+                            let next = new.first(where: { $0.persistentIdentifier.entityName == target.entityName })
+                        else { continue }
+                        values[place] = .identifier(next.persistentIdentifier)
+                    }
+                    state.records[number] = DefaultSnapshot(
+                        persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
+                }
+            }
+        },
         planning("checks-references-too-early", "checks references before all records are there") { steps in
             steps.accept = { request in
                 for (place, snapshot) in request.inserted.enumerated() {
@@ -184,4 +233,17 @@ extension StoreFault {
             }
         },
     ]
+}
+
+extension StoredValue {
+    /// The first record that a value refers to and that is not there.
+    fileprivate func missing(in state: ReferenceStorage.State) -> PersistentIdentifier? {
+        let targets: [PersistentIdentifier] =
+            switch self {
+            case .identifier(let target): [target]
+            case .identifiers(let targets): targets
+            default: []
+            }
+        return targets.first { target in target.sequenceNumber.map { state.records[$0] == nil } ?? true }
+    }
 }

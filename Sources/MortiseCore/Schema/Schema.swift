@@ -84,6 +84,8 @@ public final class Schema: Codable, Hashable, Sendable {
             })
         self.described = Lazily { [layouts = self.layouts] in Description(Entity.make(from: layouts)) }
         self.recordLayouts = self.layouts.mapValues(\.record)
+        // The stored form has the models' own layouts: what a store reads by them needs no look at names.
+        if recordLayouts.count == stored.entities.count { stored.derived.know(layouts: recordLayouts) }
         formerNames = stored.formerNames
         self.duplicates = layouts.filter { [layouts = self.layouts] in layouts[$0.entityName] !== $0 }.map(\.entityName)
         opensWithoutModels = true

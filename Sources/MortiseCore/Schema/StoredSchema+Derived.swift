@@ -11,6 +11,8 @@ final class DerivedFromSchema: Sendable {
     /// By type, what other modules make of the schema.
     private let others = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
+    /// Takes the layouts of the entities where somebody else has made them.
+    func know(layouts known: [String: RecordLayout]) { layouts.withLock { $0 = $0 ?? known } }
     func layouts(_ make: () -> [String: RecordLayout]) -> [String: RecordLayout] { Self.known(layouts, make) }
     func subtrees(_ make: () -> [String: [String]]) -> [String: [String]] { Self.known(subtrees, make) }
     func storage(_ make: () -> StoredSchema.Storage) -> StoredSchema.Storage { Self.known(storage, make) }

@@ -26,6 +26,23 @@ import Testing
         #expect(schema.numbered(Schema.Version(3, 0, 0)).recordLayouts()["Dog"] === layout)
     }
 
+    /// Stores work by the stored form and contexts by the models. Where both have one layout, a snapshot needs no look at names.
+    @Test func storesHaveTheLayoutsOfTheModels() throws {
+        let schema = Schema([Author.self, Item.self, Special.self])
+        let again = StoredSchema(version: schema.stored.version, entities: schema.stored.entities).recordLayouts()
+        #expect(Set(again.keys) == Set(schema.recordLayouts.keys))
+        for (name, layout) in schema.stored.recordLayouts() {
+            #expect(schema.recordLayouts[name] === layout)
+            let made = try #require(again[name])
+            #expect(made !== layout)
+            #expect(made.superentityName == layout.superentityName)
+            #expect(made.slots.map(\.property) == layout.slots.map(\.property))
+            #expect(made.slots.map(\.declaringEntity) == layout.slots.map(\.declaringEntity))
+            #expect(made.slots.map(\.role) == layout.slots.map(\.role))
+            #expect(made.uniqueConstraints == layout.uniqueConstraints)
+        }
+    }
+
     @Test func aChangedCopyHasItsOwnAndLeavesTheOriginal() throws {
         let schema = Self.schema()
         #expect(schema.subtree(of: "Animal") == ["Animal", "Dog"])

@@ -56,6 +56,7 @@ final class PlanningReferenceStore: QueryableDataStore, DataStoreBatching, Refer
     func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
         let version = work.version
         let rows = try work.rows(for: plan, in: version)
+        if plan.query.purpose == .count, plan.isExact { return StoreRows(count: rows.rows.count, report: rows.report) }
         return StoreRows(snapshots: work.snapshots(rows, of: plan.query, in: version), report: rows.report)
     }
 

@@ -73,6 +73,8 @@ final class ReferenceRows: RowSource, @unchecked Sendable {
     private let last: Int
     private let version: UInt64
     private let layout: RecordLayout
+    /// The slots that follow from other records.
+    private let derived: [Int]
     private let index: InverseIndex
     private let work: ReferenceWork
     private let isLatest: Bool
@@ -91,6 +93,7 @@ final class ReferenceRows: RowSource, @unchecked Sendable {
         }
         self.last = endRow
         self.layout = layout
+        derived = work.outline(of: layout).derived
         self.index = index
         self.work = work
     }
@@ -122,8 +125,11 @@ final class ReferenceRows: RowSource, @unchecked Sendable {
         let number = UInt64(row) + 1
         let live = isForgotten ? work.storage.state.withLock { $0.records[number] } : nil
         guard slot < layout.slots.count, let record = live ?? records[number] else { return .null }
-        let description = layout.slots[slot]
-        if let members = work.members(of: record.persistentIdentifier, description, index) { return members }
+        if derived.contains(slot),
+            let members = work.members(of: record.persistentIdentifier, layout.slots[slot], index)
+        {
+            return members
+        }
         return slot < record.values.count ? record.values[slot] : .null
     }
 }

@@ -9,21 +9,23 @@ extension ReferenceWork {
         changes.isErasure = isErasure
         changes.commit = .init(number: new.version, timestamp: .now)
         let (before, after) = (derived(old), derived(new))
-        changes.inserted = .init(
-            records: after.filter { before[$0.key] == nil }.sorted { $0.key < $1.key }.map(\.value.persistentIdentifier)
-        )
-        changes.deleted = before.filter { after[$0.key] == nil }.sorted { $0.key < $1.key }.map {
+        changes.deleted = old.ordered.filter { after[$0.key] == nil }.map {
             .init(record: $1.persistentIdentifier, layout: $1.layout)
         }
-        for (number, record) in after.sorted(by: { $0.key < $1.key }) {
-            guard let earlier = before[number], earlier.values != record.values,
-                earlier.values.count == record.values.count
-            else { continue }
+        var inserted: ContiguousArray<PersistentIdentifier> = []
+        for number in new.ordered.map(\.key) {
+            guard let record = after[number] else { continue }
+            guard let earlier = before[number] else {
+                inserted.append(record.persistentIdentifier)
+                continue
+            }
+            if earlier.values == record.values || earlier.values.count != record.values.count { continue }
             changes.updated.append(
                 .init(
                     record: record.persistentIdentifier, layout: record.layout,
                     slots: SlotSet(record.values.indices.filter { record.values[$0] != earlier.values[$0] })))
         }
+        changes.inserted = .init(records: inserted)
         if !changes.isEmpty { steps.announce(changes, feed) }
     }
 

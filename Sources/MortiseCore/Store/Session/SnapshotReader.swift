@@ -79,8 +79,9 @@ struct SnapshotReader {
             throw fault(
                 identifier, "its snapshot has \(values.count) values for \(layout.record.slots.count) properties.")
         }
-        for (index, slot) in layout.record.slots.enumerated() {
-            if values[index].isNull, !slot.property.isOptional, !slot.role.isToMany,
+        for index in values.indices where values[index].isNull {
+            let slot = layout.record.slots[index]
+            if !slot.property.isOptional, !slot.role.isToMany,
                 slot.property.attribute?.options.contains(.ephemeral) != true
             {
                 throw fault(identifier, "\"\(slot.name)\" is null, but \(layout.entityName) requires a value.")

@@ -307,7 +307,10 @@ let package = Package(
             path: "Tests/Faults/Fuzzing",
             exclude: ["build", "json.dict"]),
         .target(
-            name: "MortiseKills", dependencies: ["MortiseAppendLog", "MortiseCore", "PackageTestSupport"],
+            name: "MortiseKills",
+            dependencies: [
+                "MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile", "PackageTestSupport",
+            ],
             path: "Tests/Kills/Harness"),
         .executableTarget(name: "mortise-kill", dependencies: ["MortiseKills"], path: "Tests/Kills/Program"),
         .executableTarget(
@@ -410,6 +413,13 @@ package.targets.first { $0.name == "MortiseConfiguration" }?.dependencies += [
     .product(name: "Yams", package: "Yams", condition: .when(traits: ["Configuration"])),
 ]
 #endif
+
+// Migrations of files of SQLite are tried where these are built.
+if Context.environment["MORTISE_STORES_ONLY"] == nil {
+    for target in package.targets where ["MortiseKills", "MortiseAppendLogTests"].contains(target.name) {
+        target.dependencies.append(sqlite)
+    }
+}
 
 // The stores with their tests and nothing that needs macros, so that sanitizers and the fuzzer need not build those.
 if Context.environment["MORTISE_STORES_ONLY"] != nil {

@@ -82,6 +82,8 @@ public enum MigrationKillRun {
         var generator = SeededGenerator(seed: seed)
         var result = Result()
         var left = kills
+        // How long a migration takes depends on the machine, and on what else runs there.
+        var longest: [String: UInt64] = [:]
         while left > 0 {
             for kind in kinds where left > 0 {
                 let place = folder.appending(path: "\(kind)-\(left)")
@@ -89,7 +91,8 @@ public enum MigrationKillRun {
                 let path = place.appending(path: "killed.store").path(percentEncoded: false)
                 do {
                     try make(kind, at: path)
-                    try killUntilDone(program, kind, path, &left, &generator, &result)
+                    try killUntilDone(
+                        program, kind, path, &left, &longest[kind, default: 1_000_000], &generator, &result)
                     try checkEnd(kind, path, place)
                     try FileManager.default.removeItem(at: place)
                 } catch {
@@ -102,11 +105,9 @@ public enum MigrationKillRun {
     }
 
     private static func killUntilDone(
-        _ program: String, _ kind: String, _ path: String, _ left: inout Int, _ generator: inout SeededGenerator,
-        _ result: inout Result
+        _ program: String, _ kind: String, _ path: String, _ left: inout Int, _ longest: inout UInt64,
+        _ generator: inout SeededGenerator, _ result: inout Result
     ) throws {
-        // How long it takes depends on the machine, and on what else runs there: what took too long the last time takes less now.
-        var longest: UInt64 = 2_000_000
         for _ in 0..<6 where left > 0 {
             let moment = generator.next() % longest
             let status = try child([program, "--migrate", kind, path, String(generator.next())], for: moment)
@@ -115,7 +116,12 @@ public enum MigrationKillRun {
                 continue
             }
             guard status == nil || status == 0 else { throw Fault("a child ended with status \(status ?? 0)") }
-            if status == nil { left -= 1 } else { longest = max(50_000, moment) }
+            if status == nil {
+                left -= 1
+                longest += longest / 5
+            } else {
+                longest = min(longest, max(20_000, moment))
+            }
             let schema = Schema(versionedSchema: KilledBefore.self)
             guard let stored = try configuration(kind, path, schema).storedSchema() else {
                 throw Fault("no schema is stored")

@@ -38,6 +38,13 @@ struct SQLiteWorld: PairWorld {
 
     private var path: String { folder.appending(path: "pairs.sqlite").path(percentEncoded: false) }
 
+    func isRefusal(_ error: any Error, _ refusal: RandomStage.Refusal) -> Bool {
+        switch (refusal, (error as? SQLiteError)?.fault) {
+        case (.duplicates, .notUnique?), (.missing, .misfit?): true
+        default: false
+        }
+    }
+
     /// What is beside the file belongs to connections.
     func files() throws -> [String: [UInt8]] { ["pairs.sqlite": Array(try Data(contentsOf: URL(filePath: path)))] }
 

@@ -307,7 +307,10 @@ let package = Package(
             path: "Tests/Faults/Fuzzing",
             exclude: ["build", "json.dict"]),
         .target(
-            name: "MortiseKills", dependencies: ["MortiseAppendLog", "MortiseCore", "PackageTestSupport"],
+            name: "MortiseKills",
+            dependencies: [
+                "MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile", "PackageTestSupport",
+            ],
             path: "Tests/Kills/Harness"),
         .executableTarget(name: "mortise-kill", dependencies: ["MortiseKills"], path: "Tests/Kills/Program"),
         .executableTarget(
@@ -426,6 +429,13 @@ if Context.environment["MORTISE_OPTIMIZED"] != nil {
                     ["-O", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug"],
                     .when(configuration: .debug))
             ]
+    }
+}
+
+// Migrations of files of SQLite are tried where these are built.
+if Context.environment["MORTISE_STORES_ONLY"] == nil {
+    for target in package.targets where ["MortiseKills", "MortiseAppendLogTests"].contains(target.name) {
+        target.dependencies.append(sqlite)
     }
 }
 

@@ -133,6 +133,7 @@ import Testing
                     .ambiguousVersion(store: store, stored: one, candidates: [one, two]),
                     .migrationNeeded(store: store, from: one, to: two), .lossRefused(store: store, loss: loss),
                     .adoptionLosesData(store: store, loss: loss), .changedMeanwhile(store: store),
+                    .attemptsDied(store: store, from: one, to: two, attempts: 2),
                     .entityInAnotherStore(store: store, entity: "A", other: "b"),
                     .identifiersWouldChange(store: store), .classNeeded(store: store, entity: "A"),
                     .targetNotInPlan(program: two, nearest: one, differences: ["A is new"]), .duplicateVersion(one),

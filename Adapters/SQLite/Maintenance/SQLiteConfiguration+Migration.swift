@@ -110,4 +110,10 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
     /// Removes the file of a sibling.
     public func discard(_ sibling: SQLiteConfiguration) { StoreCopies.remove(sibling.path) }
 }
+
+extension SQLiteConfiguration: ScratchProviding {
+    package func scratch() throws -> any OpenFile {
+        try ScratchFile.open(beside: OpenPlace.absolute(path), permissions: 0o600, in: POSIXFileSystem())
+    }
+}
 #endif

@@ -11,19 +11,21 @@ final class TableWriter {
     // access. One thread has a writer, and what reads these calls nothing that comes back.
     @exclusivity(unchecked) private var groups: ContiguousArray<ChunkGroup>
     /// The groups that were written to, by number; the last may be one that the base does not have.
-    @exclusivity(unchecked) private var open: [Int: ContiguousArray<ChunkCell>] = [:]
-    private var chunkCount: Int
+    @exclusivity(unchecked) var open: [Int: ContiguousArray<ChunkCell>] = [:]
+    private(set) var chunkCount: Int
     private(set) var endRow: Int
     private var count: Int
     private var forms: [ColumnForm]
     @exclusivity(unchecked) var dictionaries: [StringDictionary?]
     @exclusivity(unchecked) var links: [LinkSet]
     @exclusivity(unchecked) var indexes: [OrderedIndex]
+    /// Whether chunks are in a file.
+    var isSpilled = false
     /// Whether what is written comes out of a file or from another process, so that nobody knows whether it fits.
     private let isForeign: Bool
     // The chunk that rows are being added to, looked up once for each row and not for each value.
     @exclusivity(unchecked) private(set) var current: Chunk
-    @exclusivity(unchecked) private var currentIndex = -1
+    @exclusivity(unchecked) private(set) var currentIndex = -1
     private static let noChunk = Chunk(forms: [], capacity: 0, owner: 0)
 
     /// Creates a writer on top of `base`. `owner` is a number that no other transaction has; `isForeign` says that the
@@ -402,6 +404,7 @@ final class TableWriter {
             for offset in 0..<min(Chunk.capacity, endRow - first) where !place.isDead(offset) {
                 try body(first + offset, place.sequence(offset))
             }
+            if isSpilled, (index + 1) & ChunkGroup.mask == 0 { letGo(index >> ChunkGroup.shift) }
         }
     }
 

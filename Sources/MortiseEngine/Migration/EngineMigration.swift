@@ -163,13 +163,16 @@ public final class EngineMigration: StoreMigration {
     ///   changes that it cannot write.
     public func adapt(to schema: StoredSchema, converting converted: [String: Set<String>]) throws -> SchemaLoss {
         try noteChanges()
-        let mapped = try base.mapped(to: schema, writingExternal: !isPreview, completingPairs: true, advance)
+        let mapped = try base.mapped(
+            to: schema, writingExternal: !isPreview, completingPairs: true, spillingTo: spill, advance)
         let loss = mapped.loss
         // Who replays the steps completes nothing: what was completed counts as changed.
         isCompleted = mapped.hasPairs
         base =
             isCompleted
-            ? try base.mapped(to: schema, writingExternal: !isPreview, completingPairs: false).version
+            ? try base.mapped(
+                to: schema, writingExternal: !isPreview, completingPairs: false, spillingTo: spill, { _ in }
+            ).version
             : mapped.version.unread()
         engine = Self.engine(of: mapped.version, spill)
         // With the names that are kept.

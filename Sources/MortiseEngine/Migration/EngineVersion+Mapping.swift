@@ -27,6 +27,15 @@ extension EngineVersion {
         to schema: StoredSchema, writingExternal writesExternal: Bool = true, completingPairs completesPairs: Bool,
         _ advance: (_ records: Int) throws -> Void = { _ in }
     ) throws -> Mapped {
+        try mapped(
+            to: schema, writingExternal: writesExternal, completingPairs: completesPairs, spillingTo: nil, advance)
+    }
+
+    /// As `mapped(to:writingExternal:completingPairs:_:)`; chunks that are made anew go to the file of a spill, if there is one.
+    func mapped(
+        to schema: StoredSchema, writingExternal writesExternal: Bool, completingPairs completesPairs: Bool,
+        spillingTo spill: ChunkSpill?, _ advance: (_ records: Int) throws -> Void
+    ) throws -> Mapped {
         let schema = schema.keepingNames(of: catalog.schema)
         let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.storeIdentifier)
         let target = Catalog(
@@ -36,15 +45,15 @@ extension EngineVersion {
         if let taken = try mapping.completing({ try self.taken(to: target, mapping, &tally, advance) }) {
             return Mapped(version: taken, loss: try mapping.loss(tally), hasPairs: false, completed: [])
         }
-        return try remade(in: target, mapping, completingPairs: completesPairs, advance)
+        return try remade(in: target, mapping, completingPairs: completesPairs, spillingTo: spill, advance)
     }
 
     /// Makes each record anew, and lets go of what is read for that.
     func remade(
         in target: Catalog, _ mapping: SchemaMapping, completingPairs completesPairs: Bool,
-        _ advance: (_ records: Int) throws -> Void = { _ in }
+        spillingTo spill: ChunkSpill? = nil, _ advance: (_ records: Int) throws -> Void = { _ in }
     ) throws -> Mapped {
-        let loader = EngineLoader(target)
+        let loader = EngineLoader(target, spillingTo: spill)
         var released = ReleasedLinks(mapping)
         var pairs = PairedLinks(mapping)
         var tally = SchemaTally()

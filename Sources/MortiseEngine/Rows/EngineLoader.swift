@@ -13,9 +13,18 @@ public final class EngineLoader {
     /// Where that record's values go, looked up once for each record and not for each value.
     var row = NewRow()
 
+    private let spill: ChunkSpill?
+    private var appended = 0
+    /// After how many records chunks are taken out of memory.
+    private static let often = 16_384
+
     /// Makes a loader of an empty version.
-    public init(_ catalog: Catalog) {
+    public convenience init(_ catalog: Catalog) { self.init(catalog, spillingTo: nil) }
+
+    /// Makes a loader of an empty version whose full chunks go to a file while records are added.
+    init(_ catalog: Catalog, spillingTo spill: ChunkSpill?) {
         self.catalog = catalog
+        self.spill = spill
         tables = Array(repeating: nil, count: catalog.plans.count)
     }
 
@@ -41,6 +50,8 @@ public final class EngineLoader {
     public func append(entity name: String, sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
         let table = try table(named: name)
         let entity = table.plan.number
+        appended += 1
+        if let spill, appended % Self.often == 0 { try relieve(spill) }
         let row = table.append(sequence)
         for column in table.plan.columns {
             let value = column.slot < values.count ? values[column.slot] : .null
@@ -84,6 +95,10 @@ public final class EngineLoader {
         row = NewRow()
     }
 
+    private func relieve(_ spill: ChunkSpill) throws {
+        for table in tables { try table?.relieve(spill) }
+    }
+
     /// The version with everything that was added.
     /// - Throws: `EngineError.notUnique`.
     public func finish(number: UInt64, nextSequence: UInt64) throws -> EngineVersion {
@@ -94,11 +109,16 @@ public final class EngineLoader {
             return false
         }
         if let refusal { throw refusal }
+        if let spill, appended >= Self.often { try relieve(spill) }
         var finished: [String: TableVersion] = [:]
         for table in tables {
             if let table { finished[table.plan.entityName] = table.finished() }
         }
-        return EngineVersion(number: number, nextSequence: nextSequence, tables: finished, catalog: catalog)
+        let version = EngineVersion(
+            number: number, nextSequence: nextSequence, tables: finished, catalog: catalog, packed: spill?.file)
+        // What could not be read again looks like nothing.
+        try version.checkDamage()
+        return version
     }
 
     /// The records to leave out so that no two have the same unique values, as few as possible. `finish` must not be

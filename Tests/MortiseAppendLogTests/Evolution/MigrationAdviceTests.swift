@@ -125,6 +125,32 @@ extension MigrationTests {
             #expect(hasRun)
         }
 
+        /// Defect that this prevents: a stage that ends its process would end it at every launch, for ever.
+        @Test(arguments: MigrationWorld.Kind.allCases) func theThirdAttemptIsRefusedOnce(_ kind: MigrationWorld.Kind)
+            throws
+        {
+            var world = try MigrationWorld(kind)
+            _ = try world.fill()
+            let request = MigrationRequest(schemas: [Schema(versionedSchema: V2.self)])
+            for attempt in 1...2 {
+                let migration = try world.configuration().beginMigration(request)
+                #expect(world.configuration().migrationUnderWay()?.attempt == attempt)
+                let image = world.disk.crashed(after: world.disk.operationCount, losing: .nothing)
+                migration.abandon()
+                world = try MigrationWorld(kind, on: image)
+            }
+            Impatient.patience = .zero
+            Plans.runs = []
+            let refusal = MigrationError.attemptsDied(
+                store: "trips", from: Schema.Version(1, 0, 0), to: Schema.Version(2, 0, 0), attempts: 2)
+            #expect(throws: refusal) { try world.open(V2.self, Impatient.self).close() }
+            #expect(Plans.runs == [])
+            // A program of the version before opens it, and so does one that only reads.
+            try world.open(V1.self, nil, allowsSave: false).close()
+            try world.open(V2.self, Impatient.self).close()
+            #expect(Plans.runs == ["will 2", "did 2"])
+        }
+
         /// What a process has left that died is no advice any more, and a file that only has the name is nobody's.
         @Test(arguments: MigrationWorld.Kind.allCases) func theAdviceOfADeadProcessMeansNothing(
             _ kind: MigrationWorld.Kind

@@ -107,24 +107,18 @@ extension MigrationTests {
         var kinds: [String: Int] = [:]
         for run in 0..<pairs {
             do {
-                switch run % 4 {
+                switch run % Self.worlds.count {
                 case 0: try play({ try MigrationWorld(.json) }, seed: seed &+ UInt64(run), &counts, &kinds)
                 case 1: try play({ try MigrationWorld(.log) }, seed: seed &+ UInt64(run), &counts, &kinds)
                 case 2: try play({ MemoryWorld() }, seed: seed &+ UInt64(run), &counts, &kinds)
+                case 3: try play(CopiedWorld.init, in: "csv", seed: seed &+ UInt64(run), &counts, &kinds)
                 default:
-                    // A store that is copied, since it cannot migrate itself.
-                    let folder = FileManager.default.temporaryDirectory.appending(path: "pairs-\(UUID().uuidString)")
-                    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-                    defer { try? FileManager.default.removeItem(at: folder) }
-                    func world() throws -> CopiedWorld {
-                        let place = folder.appending(path: UUID().uuidString)
-                        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
-                        return CopiedWorld(folder: place)
-                    }
-                    try play(world, seed: seed &+ UInt64(run), &counts, &kinds)
+                    #if SQLite
+                    try play(SQLiteWorld.init, in: "sqlite", seed: seed &+ UInt64(run), &counts, &kinds)
+                    #endif
                 }
             } catch {
-                Issue.record("seed \(seed &+ UInt64(run)) on \(["json", "log", "memory", "csv"][run % 4]): \(error)")
+                Issue.record("seed \(seed &+ UInt64(run)) on \(Self.worlds[run % Self.worlds.count]): \(error)")
                 different += 1
                 break
             }
@@ -134,6 +128,30 @@ extension MigrationTests {
             "migrations: seed \(seed), \(counts.pairs) pairs, \(counts.refused) refused, \(counts.chains) chains at once, "
                 + "\(different) different; \(changes)")
         #expect(counts.pairs >= pairs && counts.refused > 0 && counts.chains > 0)
+    }
+
+    private static var worlds: [String] {
+        #if SQLite
+        ["json", "log", "memory", "csv", "sqlite"]
+        #else
+        ["json", "log", "memory", "csv"]
+        #endif
+    }
+
+    /// Plays on stores in folders of their own.
+    private func play(
+        _ make: @escaping (URL) -> some PairWorld, in name: String, seed: UInt64,
+        _ counts: inout (pairs: Int, refused: Int, chains: Int), _ kinds: inout [String: Int]
+    ) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pairs-\(name)-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try play(
+            {
+                let place = folder.appending(path: UUID().uuidString)
+                try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+                return make(place)
+            }, seed: seed, &counts, &kinds)
     }
 
     private func play<W: PairWorld>(
@@ -157,7 +175,7 @@ extension MigrationTests {
             let before = try world.files()
             counts.pairs += 1
             // A store that is copied needs no plan, and its records need not be in memory then.
-            let isPlanned = !(world is CopiedWorld) || !stage.isPlain
+            let isPlanned = world.needsPlans || !stage.isPlain
             if !isPlanned { kinds["without a plan", default: 0] += 1 }
             let plan: (any SchemaMigrationPlan.Type)? = isPlanned ? Pair.self : nil
             if let refusal = stage.refusal {
@@ -212,8 +230,11 @@ extension MigrationTests {
             case (.duplicates, EngineError.notUnique): return
             case (.missing, EngineError.schemaMismatch(_, let differences))
             where differences.contains { $0.contains("would have no value") }: return
+            case (_, let error) where world.isRefusal(error, refusal): return
             default: throw Difference(what: "expected \(refusal), found \(failure.underlying)")
             }
+        } catch  where world.isRefusal(error, refusal) {
+            return
         }
         throw Difference(what: "expected \(refusal), but it was taken")
     }
@@ -289,10 +310,20 @@ extension MigrationTests {
 }
 
 /// Where random stages are played.
-private protocol PairWorld {
+protocol PairWorld {
+    /// Whether what needs no code goes another way where a plan says it.
+    var needsPlans: Bool { get }
+    /// Whether an error of the kind of store is the one that is expected.
+    func isRefusal(_ error: any Error, _ refusal: RandomStage.Refusal) -> Bool
+    /// What a refusal must not change.
     func files() throws -> [String: [UInt8]]
     func open(_ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws -> ModelContainer
     func store(under schema: StoredSchema) throws -> any DataStore
+}
+
+extension PairWorld {
+    var needsPlans: Bool { true }
+    func isRefusal(_ error: any Error, _ refusal: RandomStage.Refusal) -> Bool { false }
 }
 
 extension MigrationWorld: PairWorld {
@@ -311,29 +342,6 @@ extension MigrationWorld: PairWorld {
             configuration.schema = Schema(stored: schema)
             return try AppendLogStore(configuration, migrationPlan: nil)
         }
-    }
-}
-
-/// A folder of CSV files, which is copied.
-private struct CopiedWorld: PairWorld {
-    let folder: URL
-
-    func files() throws -> [String: [UInt8]] {
-        var found: [String: [UInt8]] = [:]
-        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
-            found[path] = (try? Data(contentsOf: folder.appending(path: path))).map(Array.init) ?? []
-        }
-        return found
-    }
-
-    func open(_ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws -> ModelContainer {
-        try ModelContainer(for: schema, migrationPlan: plan, configurations: [CSVConfiguration(folder: folder)])
-    }
-
-    func store(under schema: StoredSchema) throws -> any DataStore {
-        var configuration = CSVConfiguration(folder: folder)
-        configuration.schema = Schema(stored: schema)
-        return try CSVStore(configuration, migrationPlan: nil)
     }
 }
 

@@ -32,4 +32,25 @@ import Testing
         advice.remove()
         #expect(advice.current == nil && !FileManager.default.fileExists(atPath: path + MigrationAdvice.suffix))
     }
+
+    /// Attempts at the same migration are counted as long as their processes die.
+    @Test func anAttemptFollowsOnOneWhoseProcessDied() throws {
+        let later = Schema.Version(2, 0, 0)
+        let first = MigrationUnderWay(from: version, to: later)
+        #expect(try first.following(nil, store: "s").attempt == 1)
+        let second = try first.following(first, store: "s")
+        #expect(second.attempt == 2 && second.description.hasSuffix("to 2.0.0, attempt 2"))
+        #expect(try MigrationUnderWay(from: version, to: nil).following(second, store: "s").attempt == 1)
+        #expect(try MigrationUnderWay(from: later, to: later).following(second, store: "s").attempt == 1)
+        #expect(throws: MigrationError.attemptsDied(store: "s", from: version, to: later, attempts: 2)) {
+            try first.following(second, store: "s")
+        }
+        let bytes = try JSONEncoder().encode(second)
+        #expect(try JSONDecoder().decode(MigrationUnderWay.self, from: bytes) == second)
+        // As processes of earlier versions of the library write it.
+        var fields = try #require(JSONSerialization.jsonObject(with: bytes) as? [String: Any])
+        fields["attempt"] = nil
+        let older = try JSONSerialization.data(withJSONObject: fields)
+        #expect(try JSONDecoder().decode(MigrationUnderWay.self, from: older).attempt == 1)
+    }
 }

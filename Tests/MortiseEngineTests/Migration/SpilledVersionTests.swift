@@ -141,6 +141,36 @@ import Testing
         #expect(try migrate(seed: seed, scratch) == expected)
     }
 
+    /// Records that are made anew, or come from another store, are in memory by parts only.
+    @Test func aLoaderKeepsFewChunks() throws {
+        var schema = Self.schema(1)
+        schema.entities[0].uniquenessConstraints = [["size"]]
+        let scratch = try Scratch()
+        func version(_ spill: ChunkSpill?) throws -> EngineVersion {
+            let catalog = Catalog(schema: schema, storeIdentifier: "store")
+            let loader = EngineLoader(catalog, spillingTo: spill)
+            for number in 0..<40_000 {
+                let next = number == 0 ? .null : StoredValue.identifier(catalog.identifier(UInt64(number / 2 + 1), 0))
+                try loader.append(
+                    entity: "Leaf", sequence: UInt64(number + 1),
+                    [.string("leaf \(number % 7)"), .string("note \(number)"), .integer(Int64(-number)), next])
+            }
+            return try loader.finish(number: 7, nextSequence: 40_001)
+        }
+        let plain = try version(nil)
+        let spilled = try version(ChunkSpill(scratch.open))
+        #expect(spilled.keptBytes(besides: nil) * 20 < plain.keptBytes(besides: nil))
+        #expect(scratch.opened.load(ordering: .relaxed) == 1)
+        #expect(spilled.inconsistencies() == [])
+        let (one, two) = try (#require(spilled.tables["Leaf"]), #require(plain.tables["Leaf"]))
+        for row in stride(from: 0, to: two.endRow, by: 31) {
+            for slot in two.layout.slots.indices {
+                #expect(try one.readValue(row: row, slot: slot) == two.readValue(row: row, slot: slot))
+            }
+        }
+        try spilled.check()
+    }
+
     /// What cannot be written ends the save, and what was there stays readable.
     @Test func aFullDiskEndsTheSave() throws {
         let loader = EngineLoader(Catalog(schema: Self.schema(1), storeIdentifier: "store"))

@@ -172,7 +172,8 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
         case .newerStore(let store, let stored, let program):
             return "The store \"\(store)\" has schema version \(stored), but this program has version \(program). "
                 + "Opening it could lose data that this program does not know, so it was not changed. "
-                + "Update the program, or open a copy of the store that was made before the update."
+                + "Update the program, or put back a copy that was made before the update: mortise migrate STORE --backups lists those beside the "
+                + "store."
         case .unnamedEntities(let store, let version, let entities):
             let counts = entities.map { "\($0.name) (\(SchemaLoss.plural($0.records, "record")))" }
             let names = entities.map { "\"\($0.name)\"" }.joined(separator: ", ")

@@ -153,7 +153,11 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
     /// The records in an engine, with what was done to them so far.
     private func inMemory() throws -> EngineMigration {
         if let engine { return engine }
-        let loader = RecordLoading(storedSchema, store: configuration.name, identifier: identifier, transfer)
+        let scratch = (configuration as? any ScratchProviding).map { provider in { @Sendable in try provider.scratch() }
+        }
+        let loader = RecordLoading(
+            storedSchema, store: configuration.name, identifier: identifier, transfer,
+            spillingTo: isPreview ? nil : scratch.map { ChunkSpill($0) })
         dangling = [:]
         let version = try loader.version(
             of: identifiers, nextNumber: nextNumber, clear: { dangling[$0, default: [:]][$1, default: 0] += 1 },
@@ -172,7 +176,7 @@ final class CopyingMigration<Configuration: ReplaceableConfiguration>: StoreMigr
                         return try prepare(
                             copy, keepingCopy: outcome.keepsCopy, atMost: outcome.mostCopies,
                             losing: withDangling(outcome.loss))
-                    }, release: {}))
+                    }, scratch: scratch, release: {}))
         migration.advance = advance
         engine = migration
         if let mapped {

@@ -8,9 +8,14 @@ struct RecordLoading<Store: DataStore> {
     private let name: String
     private let identifier: String
     private let transfer: StoreTransfer<Store>
+    private let spill: ChunkSpill?
 
-    init(_ schema: StoredSchema, store name: String, identifier: String, _ transfer: StoreTransfer<Store>) {
+    init(
+        _ schema: StoredSchema, store name: String, identifier: String, _ transfer: StoreTransfer<Store>,
+        spillingTo spill: ChunkSpill? = nil
+    ) {
         (self.schema, self.name, self.identifier, self.transfer) = (schema, name, identifier, transfer)
+        self.spill = spill
     }
 
     /// - Parameters:
@@ -28,7 +33,7 @@ struct RecordLoading<Store: DataStore> {
         let names = schema.entities.map(\.name)
         let numbers = numbers(found)
         let catalog = Catalog(schema: schema, storeIdentifier: identifier)
-        let loader = EngineLoader(catalog)
+        let loader = EngineLoader(catalog, spillingTo: spill)
         var last: UInt64 = 0
         for entity in names {
             let next = transfer.reader(of: found[entity] ?? [], ofEntity: entity, atMost: StoreFilling.readAtOnce)

@@ -24,10 +24,10 @@ final class ChunkSpill: Sendable {
     /// - Parameters:
     ///   - version: the version. Its number stays.
     ///   - base: has its own chunks anyway.
+    /// - Returns: the version.
     /// - Throws: why the file cannot be written.
     func relieve(_ version: EngineVersion, besides base: EngineVersion?) throws -> EngineVersion {
         var tables = version.tables
-        var file = version.packed
         for (name, table) in version.tables {
             var groups = table.groups
             let known = base?.tables[name]
@@ -43,10 +43,9 @@ final class ChunkSpill: Sendable {
                     guard case .chunk(let chunk) = unread, rows == Chunk.capacity, first + rows < table.endRow,
                         others?.contains(ObjectIdentifier(chunk)) != true
                     else { return unread }
-                    let (packed, place) = try put(chunk, first: first, of: table, reportingTo: version.packed)
-                    file = file ?? packed
-                    let rules = PackedTableRules(file: packed, plan: table.plan, dictionaries: table.dictionaries)
-                    return .packed(PackedChunk(place, rules))
+                    return .packed(
+                        try put(
+                            chunk, first >> Chunk.shift, table.plan, table.dictionaries, reportingTo: version.packed))
                 }
                 groups[number] = ChunkGroup(ContiguousArray(cells))
             }
@@ -57,15 +56,28 @@ final class ChunkSpill: Sendable {
         }
         return EngineVersion(
             number: version.number, nextSequence: version.nextSequence, tables: tables, catalog: version.catalog,
-            packed: file)
+            packed: version.packed ?? file)
     }
 
-    private func put(
-        _ chunk: Chunk, first: Int, of table: TableVersion, reportingTo other: PackedFile?
-    ) throws -> (PackedFile, PackedChunk.Place) {
+    /// The file; nil as long as nothing was written.
+    var file: PackedFile? { state.withLock { $0.file } }
+
+    /// Writes a chunk whose rows are all taken.
+    /// - Parameters:
+    ///   - chunk: the chunk.
+    ///   - index: its number in the table.
+    ///   - plan: the table's.
+    ///   - dictionaries: the table's, by slot.
+    ///   - other: gets the damage of what cannot be read again.
+    /// - Returns: the chunk in the file.
+    /// - Throws: why the file cannot be written.
+    func put(
+        _ chunk: Chunk, _ index: Int, _ plan: TablePlan, _ dictionaries: [StringDictionary?],
+        reportingTo other: PackedFile? = nil
+    ) throws -> PackedChunk {
         var bytes = PackedBytes()
         let sequences = withExtendedLifetime(chunk) {
-            Chunk(packing: chunk.place, rows: Chunk.capacity, table.plan.columns).withPacked { fixed, heap in
+            Chunk(packing: chunk.place, rows: Chunk.capacity, plan.columns).withPacked { fixed, heap in
                 bytes.append(fixed)
                 bytes.append(heap)
             }
@@ -82,12 +94,11 @@ final class ChunkSpill: Sendable {
             let region = PackedRegion(
                 offset: UInt64(state.end), length: UInt32(bytes.bytes.count), checksum: sum.value)
             state.end += Int64(bytes.bytes.count + 15) / 16 * 16
-            return (
-                file,
+            return PackedChunk(
                 PackedChunk.Place(
-                    region: region, firstRow: first, rows: Chunk.capacity, first: sequences.first,
-                    limit: sequences.last + 1)
-            )
+                    region: region, firstRow: index << Chunk.shift, rows: Chunk.capacity, first: sequences.first,
+                    limit: sequences.last + 1),
+                PackedTableRules(file: file, plan: plan, dictionaries: dictionaries))
         }
     }
 }

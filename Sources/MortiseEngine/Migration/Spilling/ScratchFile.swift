@@ -6,6 +6,8 @@ package enum ScratchFile {
     ///   - path: the store's path: the file lies on the same device.
     ///   - permissions: those that it is made with.
     ///   - fileSystem: what has the files.
+    /// - Returns: the open file.
+    /// - Throws: why it cannot be made.
     package static func open(
         beside path: String, permissions: UInt32, in fileSystem: any FileSystem
     ) throws(FileError) -> any OpenFile {
@@ -19,4 +21,10 @@ package enum ScratchFile {
         }
         return file
     }
+}
+
+/// A configuration that has a place for records that memory has no room for while its store is copied.
+package protocol ScratchProviding: Sendable {
+    /// As `ScratchFile.open(beside:permissions:in:)`.
+    func scratch() throws -> any OpenFile
 }

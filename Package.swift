@@ -383,7 +383,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"), metrics,
             ]),
         .testTarget(
-            name: "MortiseInspectorTests", dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseProgram"],
+            name: "MortiseInspectorTests",
+            dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseProgram"],
             exclude: ["look.py"]),
         // Its folder Generated has what `mortise schema models` and `plan` make of schemas.
         .testTarget(

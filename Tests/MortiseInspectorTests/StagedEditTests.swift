@@ -1,5 +1,6 @@
 #if Inspector
 import Foundation
+import MortiseCore
 import Testing
 
 /// Changes that are staged, shown and saved.

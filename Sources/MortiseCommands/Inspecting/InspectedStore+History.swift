@@ -44,7 +44,7 @@ extension InspectedStore {
             var history = InspectedHistory()
             history.horizon = try HistoryReach(store).horizon
             let newest: UInt64 = last ?? 0
-            let end: UInt64 = if let before = query.before { before > 0 ? before - 1 : 0 } else { newest }
+            let end: UInt64 = if let before = query.before, before <= newest { max(before, 1) - 1 } else { newest }
             // Backwards, in parts that grow until the page is full.
             var width = filter.takesAll ? UInt64(limit + 1) : 1_000
             var found: [ChangeSet] = []

@@ -108,6 +108,8 @@ struct ValueHTML {
         case .float(let number):
             number.isNaN || number == 0 ? "bits 0x" + hexadecimal(UInt64(number.bitPattern), 8) : nil
         case .date(let date): "\(date.timeIntervalSinceReferenceDate) s since 2001"
+        // To count characters takes long in a long text.
+        case .string(let text) where text.utf8.count > 100_000: InspectedText.bytes(Int64(text.utf8.count))
         case .string(let text):
             text.utf8.count > 40 || text.utf8.count != text.count
                 ? "\(InspectedText.plural(text.count, "character")), \(InspectedText.plural(text.unicodeScalars.count, "scalar")), \(InspectedText.bytes(Int64(text.utf8.count)))"

@@ -166,7 +166,7 @@ struct RecordPage {
         guard frame.site.isEditable else { return nil }
         return """
             <div class="actions"><a class="button" href="\(link.with("edit", "1"))">Edit</a>\
-            \(frame.form(link, "inline"))<input type="hidden" name="base" value="\(InspectedText.text(of: record))">\
+            \(frame.form(link, "inline"))<input type="hidden" name="base" value="\(Self.digest(record))">\
             <button name="action" value="delete" class="danger">Delete…</button></form></div>
             """
     }
@@ -186,12 +186,18 @@ struct RecordPage {
             """)
     }
 
+    /// Tells the record from what it was: its values may be too long for a form.
+    private static func digest(_ record: InspectedRecord) -> String {
+        Stylesheet.digest(InspectedText.text(of: record))
+    }
+
     func stage(_ request: InspectorRequest) throws -> InspectorAnswer {
         let record = try record()
         var edit = StagedChanges.Edit(record: record.record)
         if request.form["action"] == "delete" {
             edit.isDeletion = true
-            edit.base = request.form["base"] ?? ""
+            // No record is nothing, so that one which is another by now is in conflict.
+            edit.base = request.form["base"] == Self.digest(record) ? InspectedText.text(of: record) : ""
         } else {
             do {
                 edit.assignments = try record.layout.slots.indices.compactMap {

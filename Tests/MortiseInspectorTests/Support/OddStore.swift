@@ -2,6 +2,7 @@
 import Foundation
 import MortiseAppendLog
 import MortiseCore
+import MortiseEngine
 
 /// A store in a folder of its own that goes with it: logs of shelves and things, made without models.
 final class OddStore: Sendable {

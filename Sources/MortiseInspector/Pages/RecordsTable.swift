@@ -29,7 +29,8 @@ struct RecordsTable {
     private func head(_ column: InspectedColumn) -> HTML {
         let side: HTML = column.isNumeric ? " class=\"number\"" : ""
         guard let sorted, column.isSortable else { return "<th scope=\"col\"\(side)>\(column.name)</th>" }
-        let (up, down) = (order == column.path, order == "-" + column.path)
+        let plain = order.filter { $0 != "`" }
+        let (up, down) = (plain == column.name, plain == "-" + column.name)
         let state: HTML = up ? " aria-sort=\"ascending\"" : down ? " aria-sort=\"descending\"" : ""
         let next = up ? "-" + column.path : down ? "" : column.path
         let arrow = up ? "↑" : down ? "↓" : ""

@@ -7,7 +7,7 @@ import Testing
     private func served(_ options: String...) throws -> (store: OddStore, run: InspectorRun) {
         let store = try OddStore()
         try store.insert([OddStore.thing("Anvil")])
-        return (store, try InspectorRun([store.url] + options))
+        return (store, try InspectorRun([store.url] + options, keeping: store))
     }
 
     @Test(.timeLimit(.minutes(15))) func pagesNeedTheToken() throws {

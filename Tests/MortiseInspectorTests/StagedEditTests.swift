@@ -11,7 +11,7 @@ import Testing
             ("Shelf", ["name": .string("Top")]), OddStore.thing("Anvil", ["note": .string("one\r\ntwo")]),
             OddStore.thing("Bellows", ["note": .string("a\u{0}b")]),
         ])
-        return (store, try InspectorRun([store.url, "--edit"]))
+        return (store, try InspectorRun([store.url, "--edit"], keeping: store))
     }
 
     /// The form of a record with other values, by property.

@@ -50,8 +50,12 @@ final class InspectorRun: Sendable {
         let process: Process
     }
 
+    /// What has to be there as long as it is served.
+    private let store: OddStore?
+
     /// Starts the tool and enters with the token that it prints.
-    init(_ arguments: [String]) throws {
+    init(_ arguments: [String], keeping store: OddStore? = nil) throws {
+        self.store = store
         let process = Process()
         process.executableURL = try Self.executable()
         process.arguments = ["serve"] + arguments

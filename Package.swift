@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "MortiseConformance", targets: ["MortiseConformance"]),
         .library(name: "MortiseTestSupport", targets: ["MortiseTestSupport"]),
         .library(name: "MortiseCommands", targets: ["MortiseCommands"]),
+        .library(name: "MortiseInspector", targets: ["MortiseInspector"]),
         .library(name: "MortiseConfiguration", targets: ["MortiseConfiguration"]),
         .library(name: "MortiseMetrics", targets: ["MortiseMetrics"]),
         .library(name: "MortiseService", targets: ["MortiseService"]),
@@ -50,6 +51,10 @@ let package = Package(
             name: "Tool",
             description: "The tool mortise, the library MortiseCommands, and the samples with a command line.",
             enabledTraits: ["Configuration"]),
+        .trait(
+            name: "Inspector",
+            description: "The library MortiseInspector and the verb mortise serve: stores as web pages.",
+            enabledTraits: ["Tool"]),
         .trait(
             name: "Configuration",
             description: "The library MortiseConfiguration: where stores are, from arguments, environment and files."),
@@ -147,6 +152,16 @@ let package = Package(
             name: "MortiseCommands",
             dependencies: ["MortiseCore", .product(name: "Logging", package: "swift-log"), argumentParser],
             exclude: ["Predicates/GRAMMAR.md"]),
+        .target(
+            name: "MortiseInspector",
+            dependencies: [
+                "MortiseCommands", "MortiseCore", argumentParser,
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Inspector"])),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Inspector"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Inspector"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Inspector"])),
+            ]),
         .target(name: "MortiseConfiguration", dependencies: ["MortiseCore", "MortiseEngine"]),
         .target(
             name: "MortiseMetrics", dependencies: ["MortiseCore", metrics]),
@@ -158,6 +173,7 @@ let package = Package(
             dependencies: [
                 "MortiseCommands", "MortiseConfiguration", "MortiseCore", "MortiseInMemory", "MortiseJSONFile",
                 "MortiseAppendLog", "MissingTrait", sqlite, postgreSQL,
+                .target(name: "MortiseInspector", condition: .when(traits: ["Inspector"])),
             ]),
         // For programs alone: no app builds it.
         .target(name: "MissingTrait"),
@@ -369,6 +385,10 @@ let package = Package(
                 "MortiseJSONFile", "MortiseAppendLog", sqlite, "MortiseMetrics", "PackageTestSupport",
                 .product(name: "Logging", package: "swift-log"), metrics,
             ]),
+        .testTarget(
+            name: "MortiseInspectorTests",
+            dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseProgram"],
+            exclude: ["look.py"]),
         // Its folder Generated has what `mortise schema models` and `plan` make of schemas.
         .testTarget(
             name: "SchemaSourceTests",

@@ -26,6 +26,7 @@ public struct MortiseTool: Sendable {
     // @unchecked: read once, by the thread that runs the tool.
     private struct Plan: @unchecked Sendable { let type: any SchemaMigrationPlan.Type }
     private let plan: Plan?
+    private let server: ToolServer?
 
     /// - Parameters:
     ///   - registry: the stores that the tool knows.
@@ -34,15 +35,17 @@ public struct MortiseTool: Sendable {
     ///   - models: the schema of the models that are linked into the tool, for `mortise schema check` and `mortise migrate`; nil for
     ///     a tool without models.
     ///   - migrationPlan: the plan that leads to the models, for `mortise migrate`; nil for a tool without one.
+    ///   - server: what `mortise serve` starts, such as `.inspector` of the library `MortiseInspector`; nil for a tool without it.
     public init(
         registry: StoreRegistry, settings: ToolSettings = ToolSettings(), version: String = "", models: Schema? = nil,
-        migrationPlan: (any SchemaMigrationPlan.Type)? = nil
+        migrationPlan: (any SchemaMigrationPlan.Type)? = nil, server: ToolServer? = nil
     ) {
         self.registry = registry
         self.settings = settings
         self.version = version
         self.models = models
         plan = migrationPlan.map(Plan.init)
+        self.server = server
     }
 
     /// Does what the process's arguments say, and ends the process with an exit status of `ToolExitStatus`.
@@ -53,7 +56,8 @@ public struct MortiseTool: Sendable {
     public func run(_ arguments: [String]) -> Int32 {
         let context = ToolContext(
             registry: registry, settings: settings, models: models?.stored,
-            plan: models.flatMap { models in plan.map { (models, $0.type) } }, output: Output(1), errors: Output(2))
+            plan: models.flatMap { models in plan.map { (models, $0.type) } }, output: Output(1), errors: Output(2),
+            server: server)
         return context.whileCurrent {
             do {
                 if arguments == ["--version"], !version.isEmpty {

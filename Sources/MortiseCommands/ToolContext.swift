@@ -15,6 +15,8 @@ struct ToolContext: @unchecked Sendable {
     let plan: (schema: Schema, plan: any SchemaMigrationPlan.Type)?
     let output: Output
     let errors: Output
+    /// What `mortise serve` starts; nil for a tool without it.
+    var server: ToolServer? = nil
 
     /// The context of the run that is going on.
     static var current: ToolContext {

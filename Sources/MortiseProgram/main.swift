@@ -4,6 +4,9 @@ import MortiseCommands
 import MortiseConfiguration
 import MortiseCore
 import MortiseInMemory
+#if Inspector
+import MortiseInspector
+#endif
 import MortiseJSONFile
 #if PostgreSQL
 import MortisePostgreSQL
@@ -21,7 +24,12 @@ registry.register(.postgres)
 #endif
 let stores = registry
 let settings = ToolSettings { name in try StoreSettings.standard(arguments: []).url(named: name, registry: stores) }
-MortiseTool(registry: stores, settings: settings, version: "mortise 1.0.0-rc.1").run()
+#if Inspector
+let server: ToolServer? = .inspector
+#else
+let server: ToolServer? = nil
+#endif
+MortiseTool(registry: stores, settings: settings, version: "mortise 1.0.0-rc.1", server: server).run()
 #else
 import MissingTrait
 

@@ -11,6 +11,8 @@ final class OpenStore {
     /// The records as they were, where they are asked for; queries are answered from it then.
     private(set) var past: (any StoreVersion)?
     let queryable: any QueryableDataStore
+    /// Who is named as the author of what is saved.
+    var author = "mortise"
     /// Nil for a store without versions.
     let versioned: (any VersionedDataStore)?
     private var loaded: (any StoreVersion)?
@@ -124,7 +126,7 @@ final class OpenStore {
     ) throws -> [PersistentIdentifier: PersistentIdentifier] {
         func save<S: DataStore>(_ store: S) throws -> [PersistentIdentifier: PersistentIdentifier] {
             let request = DataStoreSaveChangesRequest<DefaultSnapshot>(
-                inserted: inserted, updated: updated, deleted: deleted, editingState: EditingState(author: "mortise"),
+                inserted: inserted, updated: updated, deleted: deleted, editingState: EditingState(author: author),
                 changedSlots: changedSlots, baseVersion: baseVersion, updatedVersions: updatedVersions,
                 deletedVersions: deletedVersions)
             guard let request = request as? DataStoreSaveChangesRequest<S.Snapshot> else {

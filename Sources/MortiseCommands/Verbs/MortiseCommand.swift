@@ -21,7 +21,7 @@ struct MortiseCommand: ParsableCommand {
         subcommands: [
             Info.self, Fetch.self, Explain.self, Copy.self, Compare.self, Verify.self, Compact.self, Salvage.self,
             Reseal.self, Backup.self, Restore.self, Watch.self, History.self, Export.self, Import.self, SetValues.self,
-            Delete.self,
+            Delete.self, Serve.self,
             SchemaCommand.self, Migrate.self, NewAdapter.self, Shell.self, Manual.self,
         ])
 }

@@ -58,6 +58,7 @@ public struct MigrationUnderWay: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - last: what that process has left; nil for nothing. One between other versions does not count.
     ///   - store: the store's name in errors.
+    /// - Returns: this migration with the number of its attempt.
     /// - Throws: `MigrationError.attemptsDied` where that was the last of `mostAttempts`.
     package func following(
         _ last: MigrationUnderWay?, store: String

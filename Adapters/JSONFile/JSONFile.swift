@@ -118,7 +118,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             // From here on the store is this program's to change.
             if let lock {
                 try files.sweepOrphans(holding: lock, in: fileSystem)
-                SchemaChangeover.removeRemains(of: path, in: fileSystem)
+                SchemaChangeover.removeRemains(of: path, in: fileSystem, keepingNotice: configuration.isMigrating)
                 external.removeUnfinishedMarks()
             }
             let version =

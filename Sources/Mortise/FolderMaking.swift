@@ -7,11 +7,11 @@ extension URL {
     func makeFolder() throws(FileError) {
         let files = POSIXFileSystem()
         var missing: [String] = []
-        var folder = deletingLastPathComponent()
-        // As it is written: a step back goes from where a link leads. Without the slash at its end, by which a file would not be found to be there.
-        while !FileManager.default.fileExists(atPath: folder.path), folder.path != "/" {
-            missing.append(folder.path)
-            folder = folder.deletingLastPathComponent()
+        // By the text alone: a step back goes from where a link leads, and `URL` shortens no path that ends in one.
+        var folder = PathText.directory(of: path)
+        while folder != "/", folder != ".", !FileManager.default.fileExists(atPath: folder) {
+            missing.append(folder)
+            folder = PathText.directory(of: folder)
         }
         for path in missing.reversed() {
             do throws(FileError) {

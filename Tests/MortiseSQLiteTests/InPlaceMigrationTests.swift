@@ -77,6 +77,27 @@ import Testing
         #expect(try same.values("Item", "size") == [.integer(1), .null])
     }
 
+    /// Defect: taking the lock removed what the process before had left, before it was read: every attempt was the first.
+    @Test func attemptsWhoseProcessesDiedAreCounted() throws {
+        let folder = try TemporaryFolder()
+        let store = try filled(folder)
+        let advice = URL(fileURLWithPath: folder.path() + ".mortise-migration")
+        for attempt in 1...2 {
+            let migration = try begin(store, schema(narrow))
+            #expect(store.configuration.migrationUnderWay()?.attempt == attempt)
+            let left = try Data(contentsOf: advice)
+            migration.abandon()
+            // As a process leaves it that dies.
+            try left.write(to: advice)
+        }
+        let refusal = MigrationError.attemptsDied(
+            store: store.configuration.name, from: Schema.Version(1, 0, 0), to: second, attempts: 2)
+        #expect(throws: refusal) { try begin(store, schema(narrow)) }
+        let migration = try begin(store, schema(narrow))
+        #expect(store.configuration.migrationUnderWay()?.attempt == 1)
+        migration.abandon()
+    }
+
     @Test func whatTablesCannotBeBroughtToIsCopied() throws {
         let folder = try TemporaryFolder()
         let sub = StoredEntity(name: "Sub", superentity: "Base", properties: [])

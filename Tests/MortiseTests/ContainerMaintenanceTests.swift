@@ -188,6 +188,14 @@ import Testing
         try back.save()
         #expect(FileManager.default.fileExists(atPath: folder.path("deep/made/c.store")))
         #expect(!FileManager.default.fileExists(atPath: folder.path("made")))
+        // From a folder that is not there yet; this took all memory once.
+        let absent = ModelContext(
+            try ModelContainer(
+                for: Note.self,
+                configurations: ModelConfiguration(url: URL(fileURLWithPath: folder.path("absent/../near/d.store")))))
+        absent.insert(Note("d"))
+        try absent.save()
+        #expect(FileManager.default.fileExists(atPath: folder.path("near/d.store")))
     }
 
     /// Defect: a store whose file was gone was taken for one that had saved nothing yet. It was passed over in silence, also by

@@ -48,7 +48,7 @@ extension ByteWriter {
         varint(after.nextSequence)
         try groups(ContiguousArray(changes.deleted.map(\.record)), catalog) { writer, entity, records in
             let rows = before.tables[catalog.names[entity]]
-            for record in records { try writer.deletion(of: record, rows, entity, catalog) }
+            for record in records { try writer.deletion(of: record, rows, rows?.row(of: record), entity, catalog) }
         }
         var slots: [PersistentIdentifier: SlotSet] = [:]
         var updated: ContiguousArray<PersistentIdentifier> = []
@@ -113,9 +113,8 @@ extension ByteWriter {
         text(changes.commit?.bundle ?? "")
         varint(after.nextSequence)
         try groups({ changes.deletions(of: $0) }, catalog) { writer, entity, name in
-            let rows = before.tables[name]
-            try changes.forEachDeletion(of: name) { record in
-                try writer.deletion(of: record, rows, entity, catalog)
+            try changes.forEachDeletion(of: name) { rows, row in
+                try writer.deletion(of: rows.identifier(ofRow: row), rows, row, entity, catalog)
             }
         }
         try groups({ changes.updates(of: $0) }, catalog) { writer, entity, name in
@@ -145,11 +144,10 @@ extension ByteWriter {
     }
 
     private mutating func deletion(
-        of record: PersistentIdentifier, _ rows: TableVersion?, _ entity: Int, _ catalog: LogCatalog
+        of record: PersistentIdentifier, _ rows: TableVersion?, _ row: Int?, _ entity: Int, _ catalog: LogCatalog
     ) throws {
         beginRecord()
         varint(record.sequenceNumber ?? 0)
-        let row = rows?.row(of: record)
         let slots = row == nil ? [] : catalog.preservedSlots[entity]
         varint(slots.count)
         for slot in slots {

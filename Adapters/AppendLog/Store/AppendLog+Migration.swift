@@ -33,8 +33,6 @@ extension AppendLogConfiguration: MigratableConfiguration {
     /// - Throws: as `beginMigration()`.
     public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
         if sharing == .shared { throw MigrationError.sharedElsewhere(store: name) }
-        // Opening the log removes it.
-        let left = migrationUnderWay()
         let log = try openingUnderStoredSchema { stored in
             var configuration = self
             configuration.schema = Schema(stored: stored)
@@ -58,8 +56,10 @@ extension AppendLogConfiguration: MigratableConfiguration {
         let advice = MigrationAdvice(forStoreAt: log.path, in: fileSystem)
         do {
             let migration = MigrationUnderWay(from: log.engine.version.catalog.schema.version, to: request.target)
-            advice.write(try migration.following(left, store: name), permissions: newFilePermissions)
+            // Only now: who held the lock until then may have failed, and then removed its own.
+            advice.write(try migration.following(advice.current, store: name), permissions: newFilePermissions)
         } catch {
+            advice.clear()
             try? OpenLogs.shared.close(log)
             throw error
         }

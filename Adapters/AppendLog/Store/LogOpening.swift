@@ -158,7 +158,7 @@ struct LogOpening {
     /// Removes the temporaries of crashed replacements.
     private func sweep(holding lock: FileLock) throws {
         try files.sweepOrphans(holding: lock, in: fileSystem)
-        SchemaChangeover.removeRemains(of: path, in: fileSystem)
+        SchemaChangeover.removeRemains(of: path, in: fileSystem, keepingNotice: configuration.isMigrating)
         external.removeUnfinishedMarks()
     }
 

@@ -33,8 +33,6 @@ extension JSONFileConfiguration: MigratableConfiguration {
     /// As `beginMigration()`. Until the end, a file beside the store says which process migrates it.
     /// - Throws: as `beginMigration()`.
     public func beginMigration(_ request: MigrationRequest) throws -> any StoreMigration {
-        // Opening the file removes it.
-        let left = migrationUnderWay()
         let engine = try openingUnderStoredSchema { stored in
             var configuration = self
             configuration.schema = Schema(stored: stored)
@@ -51,8 +49,10 @@ extension JSONFileConfiguration: MigratableConfiguration {
         let advice = try migrationAdvice()
         do {
             let migration = MigrationUnderWay(from: engine.version.catalog.schema.version, to: request.target)
-            advice.write(try migration.following(left, store: name), permissions: newFilePermissions)
+            // Only now: who held the lock until then may have failed, and then removed its own.
+            advice.write(try migration.following(advice.current, store: name), permissions: newFilePermissions)
         } catch {
+            advice.clear()
             try? OpenJSONFiles.shared.close(engine)
             throw error
         }

@@ -52,7 +52,7 @@ final class SQLiteMigration: StoreMigration {
         (self.configuration, self.request) = (configuration, request)
         path = OpenPlace.absolute(configuration.path)
         guard SQLiteOpening.exists(path) else { throw MigrationError.storeGone(store: configuration.name) }
-        let lock = try OpeningLock.ofOpening(path, isExclusive: true)
+        let lock = try OpeningLock.ofOpening(path, isExclusive: true, keepingNotice: true)
         do {
             let connection = try SQLiteConnection(path, .readWrite, busyTimeout: configuration.busyTimeout)
             do {

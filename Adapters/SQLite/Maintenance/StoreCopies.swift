@@ -94,6 +94,7 @@ struct StoreCopies {
     /// What a process has left that died while it changed or copied the store.
     private var remains: [String] {
         names.filter { found in
+            if TemporaryName.matches(found, of: name) { return true }
             guard found.hasPrefix(name) else { return false }
             let rest = found.dropFirst(name.count)
             if rest == MigrationAdvice.suffix { return true }
@@ -117,7 +118,9 @@ struct StoreCopies {
     var haveRemains: Bool { !remains.isEmpty }
 
     /// Removes what a process has left that died while it changed or copied the store. The caller holds the store's lock alone, so
-    /// nobody else changes it now.
-    func sweep() { for path in remains { unlink(path) } }
+    /// nobody else changes it now. What says which process migrated the store stays where `keepingNotice` asks for it.
+    func sweep(keepingNotice: Bool = false) {
+        for path in remains where !(keepingNotice && path.hasSuffix(MigrationAdvice.suffix)) { unlink(path) }
+    }
 }
 #endif

@@ -38,13 +38,13 @@ final class OpeningLock: Sendable {
     }
 
     /// The lock of an opening. Where a process has died while it changed the store, what it has left is removed first, unless somebody
-    /// else has the store open.
-    static func ofOpening(_ path: String, isExclusive: Bool) throws -> OpeningLock {
+    /// else has the store open. What says which process migrated the store stays where `keepingNotice` asks for it.
+    static func ofOpening(_ path: String, isExclusive: Bool, keepingNotice: Bool = false) throws -> OpeningLock {
         let copies = StoreCopies(of: path)
         if !copies.haveRemains { return try OpeningLock(path, isExclusive: isExclusive) }
         do {
             let lock = try OpeningLock(path, isExclusive: true)
-            copies.sweep()
+            copies.sweep(keepingNotice: keepingNotice)
             if !isExclusive { try lock.share(path) }
             return lock
         } catch let error as SQLiteError where error.fault == .inUse && !isExclusive {

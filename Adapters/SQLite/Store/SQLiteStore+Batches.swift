@@ -46,7 +46,9 @@ extension SQLiteStore {
     private func selected(_ selection: StoreBatch.Selection, _ writer: SaveWriter) throws -> [PersistentIdentifier] {
         switch selection {
         case .records(let records):
-            let missing = try records.filter { try writer.version(of: $0) == nil }
+            // As a loop: optimized, Swift 6.3.1 does not compile this function with a closure here.
+            var missing: [PersistentIdentifier] = []
+            for record in records where try writer.version(of: record) == nil { missing.append(record) }
             if !missing.isEmpty { throw RecordsSuperseded(missing) }
             return records.sorted()
         case .query(let query):

@@ -10,7 +10,9 @@ extension TableWriter {
                 else {
                     continue
                 }
-                open[group]?[place] = .packed(try spill.put(chunk, index, plan, dictionaries))
+                if let packed = try spill.put(chunk, index, plan, dictionaries) {
+                    open[group]?[place] = .packed(packed)
+                }
             }
             letGo(group)
         }

@@ -46,7 +46,7 @@ public struct NetChanges {
         if isUnchanged { return }
         for name in before.catalog.schema.entities.map(\.name) where before.tables[name] !== after.tables[name] {
             var count = (deleted: 0, updated: 0, inserted: 0)
-            try forEachDeletion(of: name) { _ in count.deleted += 1 }
+            try forEachDeletion(of: name) { _, _ in count.deleted += 1 }
             try forEachChange(
                 of: name, updated: { _, _, _ in count.updated += 1 }, inserted: { _, _ in count.inserted += 1 })
             if count != (0, 0, 0) { counts[name] = count }
@@ -63,9 +63,11 @@ public struct NetChanges {
     /// How many records of exactly that entity are new.
     package func insertions(of entity: String) -> Int { counts[entity]?.inserted ?? 0 }
 
-    /// Calls the body with each record of exactly that entity that is deleted.
+    /// Calls the body with each record of exactly that entity that is deleted: the rows of a part of the table before, and the row there.
     /// - Throws: why a record cannot be read; what the body throws.
-    package func forEachDeletion(of entity: String, _ body: (PersistentIdentifier) throws -> Void) throws {
+    package func forEachDeletion(
+        of entity: String, _ body: (_ rows: TableVersion, _ row: Int) throws -> Void
+    ) throws {
         try reading { try before.tables[entity]?.forEachDeletion(of: after.tables[entity], body) }
     }
 
@@ -114,7 +116,9 @@ public struct NetChanges {
         var new: [PersistentIdentifier] = []
         for name in before.catalog.schema.entities.map(\.name) where counts[name] != nil {
             if let layout = before.tables[name]?.layout {
-                try forEachDeletion(of: name) { changes.deleted.append(.init(record: $0, layout: layout)) }
+                try forEachDeletion(of: name) { rows, row in
+                    changes.deleted.append(.init(record: rows.identifier(ofRow: row), layout: layout))
+                }
             }
             try forEachChange(
                 of: name,
@@ -160,7 +164,7 @@ extension TableVersion {
     }
 
     fileprivate func forEachDeletion(
-        of later: TableVersion?, _ body: (PersistentIdentifier) throws -> Void
+        of later: TableVersion?, _ body: (TableVersion, Int) throws -> Void
     ) throws {
         for index in 0..<chunkCount {
             if let later, hasSameChunk(index, as: later) { continue }
@@ -168,9 +172,12 @@ extension TableVersion {
             let other = try later?.chunkPart(index)
             for row in 0..<part.endRow where part.contains(row: row) {
                 let sequence = part.sequence(ofRow: row)
-                if let other, other.contains(row: row), other.sequence(ofRow: row) == sequence { continue }
-                let record = part.identifier(ofRow: row)
-                if later?.row(of: record) == nil { try body(record) }
+                if let other, row < other.endRow, other.sequence(ofRow: row) == sequence {
+                    // Looking for the record would keep the chunk in memory.
+                    if !other.contains(row: row) { try body(part, row) }
+                    continue
+                }
+                if later?.row(of: part.identifier(ofRow: row)) == nil { try body(part, row) }
             }
         }
     }

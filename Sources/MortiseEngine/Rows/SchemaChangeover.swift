@@ -93,14 +93,20 @@ extension SchemaChangeover {
 
     /// Removes copies of a store whose process died while it made them, and the file in which it said that it migrates the store.
     /// The caller has the store's lock alone, so nobody makes a copy now; what another process has locked stays all the same.
-    package static func removeRemains(of path: String, in fileSystem: any FileSystem) {
+    /// - Parameters:
+    ///   - path: the store's path.
+    ///   - fileSystem: what has the files.
+    ///   - keepsNotice: whether that file stays, for a migration that counts the attempts before it.
+    package static func removeRemains(
+        of path: String, in fileSystem: any FileSystem, keepingNotice keepsNotice: Bool = false
+    ) {
         let folder = PathText.directory(of: path)
         guard let names = try? retryingInterrupts({ () throws(FileError) in try fileSystem.list(folder) }) else {
             return
         }
         let copies = SchemaCopies(of: path)
         let there = Set(names)
-        if there.contains(PathText.name(of: path) + MigrationAdvice.suffix) {
+        if !keepsNotice, there.contains(PathText.name(of: path) + MigrationAdvice.suffix) {
             MigrationAdvice(forStoreAt: path, in: fileSystem).clear()
         }
         for name in Set(names.compactMap(copies.unfinished)).sorted() where !there.contains(name) {

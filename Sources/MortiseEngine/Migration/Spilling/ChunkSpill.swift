@@ -43,9 +43,9 @@ final class ChunkSpill: Sendable {
                     guard case .chunk(let chunk) = unread, rows == Chunk.capacity, first + rows < table.endRow,
                         others?.contains(ObjectIdentifier(chunk)) != true
                     else { return unread }
-                    return .packed(
-                        try put(
-                            chunk, first >> Chunk.shift, table.plan, table.dictionaries, reportingTo: version.packed))
+                    return try put(
+                        chunk, first >> Chunk.shift, table.plan, table.dictionaries, reportingTo: version.packed
+                    ).map { .packed($0) } ?? unread
                 }
                 groups[number] = ChunkGroup(ContiguousArray(cells))
             }
@@ -59,6 +59,9 @@ final class ChunkSpill: Sendable {
             packed: version.packed ?? file)
     }
 
+    /// How long the file is. Chunks that were changed once more are written once more, behind the others.
+    var length: Int { state.withLock { Int($0.end) } }
+
     /// The file; nil as long as nothing was written.
     var file: PackedFile? { state.withLock { $0.file } }
 
@@ -69,12 +72,12 @@ final class ChunkSpill: Sendable {
     ///   - plan: the table's.
     ///   - dictionaries: the table's, by slot.
     ///   - other: gets the damage of what cannot be read again.
-    /// - Returns: the chunk in the file.
+    /// - Returns: the chunk in the file; nil if it is too large for a region, and has to stay.
     /// - Throws: why the file cannot be written.
     func put(
         _ chunk: Chunk, _ index: Int, _ plan: TablePlan, _ dictionaries: [StringDictionary?],
         reportingTo other: PackedFile? = nil
-    ) throws -> PackedChunk {
+    ) throws -> PackedChunk? {
         var bytes = PackedBytes()
         let sequences = withExtendedLifetime(chunk) {
             Chunk(packing: chunk.place, rows: Chunk.capacity, plan.columns).withPacked { fixed, heap in
@@ -83,6 +86,7 @@ final class ChunkSpill: Sendable {
             }
             return (first: chunk.place.sequence(0), last: chunk.place.sequence(Chunk.capacity - 1))
         }
+        guard let length = UInt32(exactly: bytes.bytes.count) else { return nil }
         return try state.withLock { state in
             let handle = try state.handle ?? open()
             state.handle = handle
@@ -92,7 +96,7 @@ final class ChunkSpill: Sendable {
             bytes.bytes.withUnsafeBytes { sum.update($0) }
             try bytes.bytes.withUnsafeBytes { try handle.writeAll($0, at: state.end) }
             let region = PackedRegion(
-                offset: UInt64(state.end), length: UInt32(bytes.bytes.count), checksum: sum.value)
+                offset: UInt64(state.end), length: length, checksum: sum.value)
             state.end += Int64(bytes.bytes.count + 15) / 16 * 16
             return PackedChunk(
                 PackedChunk.Place(
@@ -136,7 +140,9 @@ final class SpillingSink: CommitSink {
             state.changed = 0
             return true
         }
-        guard isDue, current.keptBytes(besides: base) > limit else { return nil }
+        // Records that are changed in another order than theirs touch nearly all chunks again and again: the file stays within some nine
+        // times the table then, and memory takes more.
+        guard isDue, current.keptBytes(besides: base) > max(limit, spill.length / 8) else { return nil }
         return FollowedVersion(try spill.relieve(current, besides: base))
     }
 

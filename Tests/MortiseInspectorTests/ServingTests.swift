@@ -1,5 +1,6 @@
 #if Inspector
 import Foundation
+import MortiseCore
 import Testing
 
 /// A server that goes on, whatever happens to a request.

@@ -42,6 +42,7 @@ struct StoreQueryRun {
         let executor = QueryExecutor(reader: answer.reader)
         let left = query.conjuncts.filter { plan.claim(of: $0) != .exact }.map(\.expression)
         var found = try executor.filter(answer.records, by: left)
+        try MatchWatch.checkIsAwaited()
         if query.purpose != .count, plan.order != .total { found = try executor.sort(found, by: query.order) }
         try answer.version.check()
         if !plan.appliesLimit { found = Array(found[query.window(of: found.count)]) }

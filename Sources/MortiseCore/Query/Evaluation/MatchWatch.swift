@@ -34,6 +34,14 @@ package enum MatchWatch {
         return text.contains(regex)
     }
 
+    /// Ends a body that nobody waits for any more, before it uses what others may use by now.
+    /// - Throws: `CancellationError`.
+    package static func checkIsAwaited() throws {
+        guard watchers.load(ordering: .relaxed) > 0 else { return }
+        let thread = ObjectIdentifier(Thread.current)
+        if threads.withLock({ $0[thread]?.isAbandoned ?? false }) { throw CancellationError() }
+    }
+
     /// Runs the body on another thread and waits for it. Within a body that is run so, it is part of that.
     /// - Parameters:
     ///   - limit: how long one match may take.

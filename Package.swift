@@ -387,7 +387,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "MortiseInspectorTests",
-            dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseProgram"],
+            dependencies: ["MortiseAppendLog", "MortiseCommands", "MortiseCore", "MortiseEngine", "MortiseProgram"],
             exclude: ["look.py"]),
         // Its folder Generated has what `mortise schema models` and `plan` make of schemas.
         .testTarget(

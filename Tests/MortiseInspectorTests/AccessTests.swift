@@ -30,7 +30,7 @@ import Testing
         let (_, run) = try served()
         for path in ["/", "/s/0", "/s/0/e/Thing", "/s/0/e/Thing/1", "/s/0/history", "/s/0/explain", "/nothing"] {
             let page = try run.get(path)
-            #expect(page.headers["referrer-policy"] == "no-referrer" && page.headers["cache-control"] == "no-store")
+            #expect(page.headers["referrer-policy"] == "same-origin" && page.headers["cache-control"] == "no-store")
             let policy = page.headers["content-security-policy"] ?? ""
             #expect(policy.hasPrefix("default-src 'none'") && !policy.contains("unsafe") && !policy.contains("http"))
             #expect(!page.body.contains(run.token) && !page.body.contains("://"), "\(path)")
@@ -84,6 +84,10 @@ import Testing
         #expect(try run.get("/s/0/changes").body.contains("Nothing is staged"))
         #expect(try run.post("/s/0/e/Thing/1", form).status == 303)
         #expect(try run.get("/s/0/changes").body.contains("Hammer"))
+        // To an address of another machine, browsers send the origin alone, and with `no-referrer` not even that.
+        form["v0"] = "Tongs"
+        #expect(try run.post("/s/0/e/Thing/1", form, ["Sec-Fetch-Site": nil]).status == 303)
+        #expect(try run.get("/s/0/changes").body.contains("Tongs"))
     }
 
     @Test(.timeLimit(.minutes(15))) func noPathLeadsOutOfTheStores() throws {

@@ -220,6 +220,26 @@ import Testing
         #expect(first.count == 1)
     }
 
+    @Test(.timeLimit(.minutes(15))) func aHistoryBeginsAnywhere() throws {
+        let store = try OddStore()
+        for name in ["Anvil", "Bellows", "Chisel"] { try store.insert([OddStore.thing(name)]) }
+        let run = try InspectorRun([store.url])
+        for query in ["", "&author=tester", "&entity=Thing", "&entity=Thing&record=1", "&author=nobody"] {
+            for (before, numbers) in [
+                ("0", []), ("1", []), ("2", [1]), ("3", [1, 2]), ("4", [1, 2, 3]), ("9223372036854775808", [1, 2, 3]),
+                ("18446744073709551614", [1, 2, 3]), ("18446744073709551615", [1, 2, 3]),
+                ("18446744073709551616", [1, 2, 3]), ("-1", [1, 2, 3]),
+            ] {
+                let page = try run.get("/s/0/history?before=\(before)\(query)")
+                let shown = page.body.matches(of: /class="no" href="\/s\/0\/history\/(\d+)"/).compactMap { Int($0.1) }
+                let wanted =
+                    query.contains("nobody") ? [] : query.contains("record") ? numbers.filter { $0 == 1 } : numbers
+                #expect(page.status == 200 && shown == wanted.reversed(), "before=\(before)\(query)")
+            }
+        }
+        #expect(try run.get("/s/0/history/18446744073709551615").status == 404)
+    }
+
     @Test(.timeLimit(.minutes(15))) func pagesFollowEachOtherByTheRecordsWhereverTheyAre() throws {
         let store = try OddStore()
         try store.insert((1...120).map { OddStore.thing("Thing \($0)", size: Double($0 % 10)) })

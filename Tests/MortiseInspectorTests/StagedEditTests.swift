@@ -29,7 +29,15 @@ import Testing
 
     private func save(_ run: InspectorRun, _ action: String = "save") throws -> InspectorRun.Reply {
         let page = try run.get("/s/0/changes")
-        return try run.post("/s/0/changes", ["form": page.formToken, "action": action])
+        return try save(run, as: page, action)
+    }
+
+    /// Sends the form of a page of changes.
+    private func save(
+        _ run: InspectorRun, as page: InspectorRun.Reply, _ action: String = "save"
+    ) throws -> InspectorRun.Reply {
+        try run.post(
+            "/s/0/changes", ["form": page.formToken, "action": action, "shown": page.fields["shown"] ?? ""])
     }
 
     @Test(.timeLimit(.minutes(15))) func changesAreShownAndSavedAsOneTransaction() throws {
@@ -91,6 +99,55 @@ import Testing
         let refused = try run.post("/s/0/changes", ["form": token, "action": "save"])
         #expect(refused.status == 409 && refused.body.contains("Theirs") && refused.body.contains("Mine"))
         #expect(try other.get("/s/0/e/Thing/2").body.contains("Theirs"))
+    }
+
+    @Test(.timeLimit(.minutes(15))) func changesThatWereNotShownAreNotSaved() throws {
+        let (_, run) = try served()
+        let anvil = try run.get("/s/0/e/Thing/2?edit=1")
+        #expect(try run.post("/s/0/e/Thing/2", form(anvil, ["size": "0.0"])).status == 303)
+        let shown = try run.get("/s/0/changes")
+        // Staged in another window: another record, and another value that is equal to the one that was shown.
+        let bellows = try run.get("/s/0/e/Thing/3?edit=1")
+        #expect(try run.post("/s/0/e/Thing/3", form(bellows, ["size": "2.5"])).status == 303)
+        let more = try save(run, as: shown)
+        #expect(more.status == 409 && more.body.contains("Nothing was saved") && more.body.contains("2.5"))
+        #expect(try run.post("/s/0/e/Thing/2", form(anvil, ["size": "-0.0"])).status == 303)
+        #expect(try save(run, as: more).status == 409)
+        #expect(try run.post("/s/0/changes", ["form": shown.formToken, "action": "save"]).status == 409)
+        #expect(try run.get("/s/0/history/2").status == 404)
+        let saved = try save(run)
+        #expect(saved.status == 303 && saved.headers["location"] == "/s/0/history/2")
+    }
+
+    @Test(.timeLimit(.minutes(15))) func aDeletionThatTakesMoreThanWasShownIsShownAgain() throws {
+        let store = try OddStore()
+        let shelf = try store.insert([("Shelf", ["name": .string("Top")])])[0]
+        try store.insert([OddStore.thing("Anvil", ["shelf": .identifier(shelf)])])
+        let run = try InspectorRun([store.url, "--edit"], keeping: store)
+        let page = try run.get("/s/0/e/Shelf/1")
+        let deletion = ["form": page.formToken, "action": "delete", "base": page.fields["base"] ?? ""]
+        #expect(try run.post("/s/0/e/Shelf/1", deletion).status == 303)
+        let shown = try run.get("/s/0/changes")
+        #expect(shown.body.contains("/s/0/e/Thing/2"))
+        try store.insert([OddStore.thing("Bellows", ["shelf": .identifier(shelf)])], author: "other")
+        let again = try save(run, as: shown)
+        #expect(again.status == 409 && again.body.contains("/s/0/e/Thing/3"), "\(again.body)")
+        #expect(try run.get("/s/0/e/Shelf/1").status == 200)
+        #expect(try save(run, as: again).status == 303)
+        #expect(try run.get("/s/0/e/Shelf/1").status == 404)
+        #expect(!(try run.get("/s/0/e/Thing/3").body.contains("/s/0/e/Shelf/1\"")))
+    }
+
+    @Test(.timeLimit(.minutes(15))) func aRefusedFormKeepsItsLines() throws {
+        let (_, run) = try served()
+        let page = try run.get("/s/0/e/Shelf/1?edit=1")
+        let refused = try run.post("/s/0/e/Shelf/1", form(page, ["name": "Top\r\nand bottom", "things": "99"]))
+        #expect(refused.status == 422 && refused.fields.values.contains("Top\nand bottom"))
+        // A browser leaves line ends out of an input.
+        #expect(refused.body.firstMatch(of: /<input [^>]*value="[^"]*\n/) == nil)
+        #expect(try run.post("/s/0/e/Shelf/1", form(refused, ["things": ""])).status == 303)
+        #expect(try save(run).status == 303)
+        #expect(try run.get("/s/0/e/Shelf/1/name").body == "Top\nand bottom")
     }
 
     @Test(.timeLimit(.minutes(15))) func rulesOfTheSchemaHold() throws {

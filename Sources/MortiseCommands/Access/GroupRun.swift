@@ -11,7 +11,7 @@ struct GroupRun {
     ///   - terms: the keys and functions.
     ///   - store: the store.
     /// - Throws: `QueryPlanError`; `QueryEvaluationError`, also where a match of a regular expression takes longer than
-    ///   `StoreQueryRun.matchLimit`; what the store throws.
+    ///   `StoreQueryRun.matchLimit`; `MatchWatchError`; what the store throws.
     init(_ query: StoreQuery, _ terms: GroupTerms, in store: OpenStore) throws {
         var query = query
         (query.order, query.offset, query.limit) = ([], 0, nil)
@@ -20,7 +20,9 @@ struct GroupRun {
         let hasPattern = query.conjuncts.contains { $0.expression.matchesPatterns }
         groups =
             hasPattern
-            ? try MatchWatch.run(limit: StoreQueryRun.matchLimit) { try Self.groups(asked, in: store) }
+            ? try MatchWatch.run(limit: StoreQueryRun.matchLimit, deadline: StoreQueryRun.deadline) {
+                try Self.groups(asked, in: store)
+            }
             : try Self.groups(asked, in: store)
     }
 

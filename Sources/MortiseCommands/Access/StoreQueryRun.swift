@@ -15,15 +15,19 @@ struct StoreQueryRun {
 
     /// How long one match of a regular expression may take.
     @TaskLocal static var matchLimit = Duration.seconds(5)
+    /// How long all matches of a query may take in a program that goes on after it; nil in one that ends.
+    @TaskLocal static var deadline: Duration?
 
     /// - Throws: `QueryPlanError`; `QueryEvaluationError`, also where a match of a regular expression takes longer than
-    ///   `matchLimit`; what the store throws.
+    ///   `matchLimit`; `MatchWatchError`; what the store throws.
     init(_ query: StoreQuery, in store: OpenStore) throws {
         try query.checkDepth()
         let hasPattern = query.conjuncts.contains { $0.expression.matchesPatterns }
         self =
             hasPattern
-            ? try MatchWatch.run(limit: Self.matchLimit) { try StoreQueryRun(running: query, in: store) }
+            ? try MatchWatch.run(limit: Self.matchLimit, deadline: Self.deadline) {
+                try StoreQueryRun(running: query, in: store)
+            }
             : try StoreQueryRun(running: query, in: store)
     }
 
@@ -38,6 +42,7 @@ struct StoreQueryRun {
         let executor = QueryExecutor(reader: answer.reader)
         let left = query.conjuncts.filter { plan.claim(of: $0) != .exact }.map(\.expression)
         var found = try executor.filter(answer.records, by: left)
+        try MatchWatch.checkIsAwaited()
         if query.purpose != .count, plan.order != .total { found = try executor.sort(found, by: query.order) }
         try answer.version.check()
         if !plan.appliesLimit { found = Array(found[query.window(of: found.count)]) }

@@ -20,26 +20,31 @@ extension InspectedStore {
         return try read { try $0.draft(staged).conflicts }
     }
 
-    /// What saving would come to.
+    /// What saving would come to, with a text that differs for all other changes.
     /// - Throws: `StagingFault`; `ModelValidationError.deletionDenied`; what reading throws.
     package func preview(
         _ staged: StagedChanges
-    ) throws -> (changes: ChangeSet, conflicts: [StagedConflict]) {
+    ) throws -> (changes: ChangeSet, conflicts: [StagedConflict], digest: String) {
         try read {
             let draft = try $0.draft(staged)
-            return (draft.changes, draft.conflicts)
+            return (draft.changes, draft.conflicts, draft.changes.previewDigest)
         }
     }
 
     /// Saves all staged changes as one transaction, or nothing: where a record has changed since it was shown, where a value cannot
-    /// be stored, and where a rule of the schema forbids it.
+    /// be stored, where a rule of the schema forbids it, and where it comes to something else than was shown.
+    /// - Parameters:
+    ///   - staged: the changes.
+    ///   - shown: the digest that `preview(_:)` gave with what was shown.
+    /// - Returns: whether all was saved, and if not, why.
     /// - Throws: `StagingFault`; `ModelValidationError`; `ModelContextError.notUnique`; what the store throws.
-    package func save(_ staged: StagedChanges) throws -> StagedOutcome {
+    package func save(_ staged: StagedChanges, shown: String) throws -> StagedOutcome {
         try write { reading in
             var attempt = 1
             while true {
                 let draft = try reading.draft(staged)
                 if !draft.conflicts.isEmpty { return .conflicts(draft.conflicts) }
+                guard draft.changes.previewDigest == shown else { return .otherThanShown }
                 if draft.changes.isEmpty { return .saved }
                 do {
                     try reading.save(draft)

@@ -59,7 +59,8 @@ extension InspectedStore {
                 }
                 guard isKept else { return nil }
                 if found.count > limit || start <= history.horizon || isRecent { break }
-                width = width.multipliedReportingOverflow(by: 8).partialValue
+                let (wider, overflows) = width.multipliedReportingOverflow(by: 8)
+                width = overflows ? .max : wider
             }
             history.transactions = found.suffix(limit).reversed()
             if found.count > limit { history.next = history.transactions.last?.commit?.number }

@@ -36,13 +36,16 @@ package final class InspectedStore: @unchecked Sendable {
 
     var configuration: any SelfDescribingConfiguration { get throws { try argument.selfDescribing() } }
 
+    /// How long a query with a regular expression may take.
+    private static let deadline = Duration.seconds(10)
+
     /// Runs a body that reads, with the store as it is now.
     /// - Throws: what opening the store throws; what the body throws.
     func read<R>(_ body: (Reading) throws -> R) throws -> R {
         try lock.withLock {
             let store = try current()
             store.refresh()
-            return try body(Reading(store))
+            return try StoreQueryRun.$deadline.withValue(Self.deadline) { try body(Reading(store)) }
         }
     }
 
@@ -50,7 +53,7 @@ package final class InspectedStore: @unchecked Sendable {
     /// - Throws: what opening the store throws; what the body throws.
     func readApart<R>(_ body: (Reading) throws -> R) throws -> R {
         let store = try OpenStore.reading(argument)
-        let result = Result { try body(Reading(store)) }
+        let result = Result { try StoreQueryRun.$deadline.withValue(Self.deadline) { try body(Reading(store)) } }
         try store.close()
         return try result.get()
     }

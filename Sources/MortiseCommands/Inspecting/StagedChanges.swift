@@ -58,6 +58,19 @@ package struct StagedChanges: Sendable {
 
     package mutating func drop(_ record: PersistentIdentifier) { edits.removeAll { $0.record == record } }
 
+    /// Drops what was saved. What was staged for the same records meanwhile stays.
+    package mutating func drop(saved: StagedChanges) {
+        for edit in saved.edits {
+            guard let place = edits.firstIndex(where: { $0.record == edit.record }), edits[place] != edit else {
+                drop(edit.record)
+                continue
+            }
+            if edits[place].isDeletion || edit.isDeletion { continue }
+            edits[place].assignments.removeAll { edit.assignments.contains($0) }
+            if edits[place].assignments.isEmpty { edits.remove(at: place) }
+        }
+    }
+
     package mutating func dropAll() { edits = [] }
 }
 
@@ -81,6 +94,8 @@ package struct StagingFault: Error, Hashable, Sendable {
 /// What saving came to.
 package enum StagedOutcome: Sendable {
     case saved
+    /// Nothing was saved: the changes come to something else than was shown.
+    case otherThanShown
     /// Nothing was saved.
     case conflicts([StagedConflict])
 }

@@ -44,15 +44,17 @@ enum Script {
           // Says when something was saved since.
           var live = document.querySelector(".live");
           if (live) {
+            // After the last answer, so that a slow store has one such request at a time.
+            var later = function () { setTimeout(look, 2000); };
             var look = function () {
-              if (document.hidden) return;
+              if (document.hidden) return later();
               fetch(live.dataset.href, { credentials: "same-origin" }).then(function (answer) {
                 return answer.ok ? answer.json() : null;
               }).then(function (now) {
                 if (now && now.version !== live.dataset.version) live.hidden = false;
-              }).catch(function () {});
+              }).catch(function () {}).then(later);
             };
-            setInterval(look, 2000);
+            later();
           }
           // A value that is typed is not nil.
           document.addEventListener("input", function (event) {

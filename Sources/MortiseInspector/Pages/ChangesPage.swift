@@ -13,20 +13,29 @@ struct ChangesPage {
         self.number = number
     }
 
-    func answer() throws -> InspectorAnswer {
+    /// The page; `isAnother` where other changes were shown when they were to be saved.
+    func answer(isAnother: Bool = false) throws -> InspectorAnswer {
         guard frame.site.isEditable else { throw NotEditable() }
         let staged = frame.site.staged(number)
         if staged.isEmpty {
             return page("<h1>Changes</h1><p class=\"lead\">Nothing is staged. Open a record and choose Edit.</p>")
         }
         do {
-            let (changes, conflicts) = try store.preview(staged)
+            let (changes, conflicts, digest) = try store.preview(staged)
             if !conflicts.isEmpty { return conflict(conflicts, back: .changes(number)) }
+            let note: HTML? =
+                isAnother
+                ? """
+                <p class="error" role="alert">Nothing was saved: these changes are not the ones that were shown. More was staged or taken \
+                out, or others have saved. Look at them, and save again.</p>
+                """ : nil
             return page(
+                status: isAnother ? 409 : 200,
                 """
-                <h1>Changes <small>not saved yet</small></h1><p class="counts">\(TransactionHTML.counts(changes))</p>\
+                <h1>Changes <small>not saved yet</small></h1>\(note)<p class="counts">\(TransactionHTML.counts(changes))</p>\
                 \(TransactionHTML(store: number).records(changes))\
-                <div class="actions">\(frame.form(.changes(number), "inline"))<button name="action" value="save">Save as one transaction</button>\
+                <div class="actions">\(frame.form(.changes(number), "inline"))\
+                <input type="hidden" name="shown" value="\(digest)"><button name="action" value="save">Save as one transaction</button>\
                 <button name="action" value="discard" class="quiet">Discard all</button></form></div>\(drops(staged))
                 """)
         } catch let fault as StagingFault {
@@ -51,13 +60,15 @@ struct ChangesPage {
             return .redirect(.changes(number))
         }
         do {
-            switch try store.save(staged) {
+            switch try store.save(staged, shown: request.form["shown"] ?? "") {
             case .saved:
-                frame.site.changeStaged(number) { changes in for edit in staged.edits { changes.drop(edit.record) } }
-                guard let last = try store.facts().lastTransaction?.commit?.number else {
+                frame.site.changeStaged(number) { $0.drop(saved: staged) }
+                // All is saved, whether or not the store can be read now.
+                guard let last = (try? store.facts())?.lastTransaction?.commit?.number else {
                     return .redirect(staged.edits.first.map { .record(number, $0.record) } ?? .store(number))
                 }
                 return .redirect(.transaction(number, last))
+            case .otherThanShown: return try answer(isAnother: true)
             case .conflicts(let conflicts): return conflict(conflicts, back: .changes(number))
             }
         } catch let fault as StagingFault {

@@ -47,7 +47,7 @@ struct EditField {
                 <p class="note">too long to be changed here</p></div>
                 """
         }
-        let shown = given["v\(place)"] ?? text
+        let shown = Self.sent(given["v\(place)"] ?? text)
         let isNil = given.isEmpty ? value.isNull : given["n\(place)"] != nil
         let checked: HTML = isNil ? " checked" : ""
         let none: HTML? =

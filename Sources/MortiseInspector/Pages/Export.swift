@@ -74,7 +74,8 @@ private struct ExportWriter {
             let fields = row.values.map { value in
                 switch value.value {
                 case .null: ""
-                case .string, .url, .array, .object: Self.field(InspectedText.plain(value.value))
+                case .string, .url, .array, .object, .identifier, .identifiers:
+                    Self.field(InspectedText.plain(value.value))
                 // Numbers may begin with a minus.
                 default: InspectedText.csv(InspectedText.plain(value.value))
                 }

@@ -75,7 +75,7 @@ struct HistoryPage {
             <span class="counts">\(TransactionHTML.counts(found))</span></p>\(html.records(found))\
             <p class="note">Values are shown as far as the store keeps them.</p>\
             <nav class="pager"><a href="\(Link.transaction(number, wanted - 1))">Before</a>\
-            <a href="\(Link.transaction(number, wanted + 1))">After</a></nav>
+            <a href="\(Link.transaction(number, wanted &+ 1))">After</a></nav>
             """)
     }
 }

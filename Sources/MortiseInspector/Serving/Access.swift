@@ -36,8 +36,9 @@ struct Access: Sendable {
         return isKnown(cookies) ? .allowed : .noToken
     }
 
-    /// Whether a form was sent by a page of this server. With the policy `no-referrer`, browsers send `null` as the origin of a
-    /// form and say in another field which site it is from.
+    /// Whether a form was sent by a page of this server. Browsers say from which origin it is, and in another field from which
+    /// site, but that only to an address that is encrypted or of this machine. Those that people have told to send no referrer
+    /// send `null` as the origin.
     func isOwn(origin: String?, site: String?) -> Bool {
         guard site == nil || site == "same-origin" else { return false }
         switch origin?.lowercased() {

@@ -5,7 +5,6 @@ import Hummingbird
 import Logging
 public import MortiseCommands
 import NIOCore
-import NIOPosix
 import Synchronization
 
 extension ToolServer {
@@ -41,6 +40,7 @@ struct InspectorServer: Sendable {
             ended.signal()
         }
         ended.wait()
+        responder.end()
         if let error = failure.withLock({ $0 }) {
             throw ServingFailed(host: served.host, port: served.port, cause: "\(error)")
         }
@@ -60,12 +60,19 @@ final class InspectorResponder: HTTPResponder {
     typealias Context = BasicRequestContext
 
     private let site: Site
+    private let threads: RequestThreads
     private let access = Mutex<Access?>(nil)
     private static let longestForm = 8 << 20
 
-    init(_ served: ServedStores) { site = Site(served) }
+    init(_ served: ServedStores) {
+        site = Site(served)
+        threads = RequestThreads(stores: served.stores.count)
+    }
 
     func open(_ access: Access) { self.access.withLock { $0 = access } }
+
+    /// Answers no more.
+    func end() { threads.end() }
 
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
         var response = try await answer(request)
@@ -73,7 +80,8 @@ final class InspectorResponder: HTTPResponder {
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    /// Nothing of a page is loaded from elsewhere, runs but the one script, or is shown within another page.
+    /// Nothing of a page is loaded from elsewhere, runs but the one script, or is shown within another page. No other site is
+    /// told an address of the inspector; its own pages are, since without that browsers hide the origin of forms.
     private static let headers: [HTTPField.Name: String] = {
         var headers: [HTTPField.Name: String] = [
             .contentSecurityPolicy:
@@ -82,7 +90,7 @@ final class InspectorResponder: HTTPResponder {
             .xContentTypeOptions: "nosniff", .cacheControl: "no-store",
         ]
         for (name, value) in [
-            ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
+            ("Referrer-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Cross-Origin-Resource-Policy", "same-origin"),
         ] { if let name = HTTPField.Name(name) { headers[name] = value } }
         return headers
@@ -134,7 +142,7 @@ final class InspectorResponder: HTTPResponder {
     }
 
     private func respond(_ request: InspectorRequest, _ access: Access) async throws -> Response {
-        let answer = try await NIOThreadPool.singleton.runIfActive { [site] in
+        let answer = try await threads.run(for: request.path) { [site] in
             site.answer(request, formToken: access.formToken)
         }
         switch answer {
@@ -150,6 +158,8 @@ final class InspectorResponder: HTTPResponder {
                 status: .ok, headers: [.contentType: type, .contentDisposition: Self.attachment(name)],
                 body: ResponseBody { writer in
                     let pipe = ChunkPipe(produce)
+                    // Also where the browser has gone: writing throws then.
+                    defer { pipe.stop() }
                     try await withTaskCancellationHandler {
                         for try await chunk in pipe.chunks {
                             try await writer.write(ByteBuffer(bytes: chunk))
@@ -185,13 +195,16 @@ final class InspectorResponder: HTTPResponder {
 /// @unchecked Sendable: what changes is behind the mutex; the semaphore and the continuation may be used by any thread.
 private final class ChunkPipe: @unchecked Sendable {
     let chunks: AsyncThrowingStream<Data, any Error>
-    private let room = DispatchSemaphore(value: 4)
+    /// It begins at 0, since one that ends below its first value traps.
+    private let room = DispatchSemaphore(value: 0)
     private let isStopped = Mutex(false)
+    private static let ahead = 4
 
     init(_ produce: @escaping @Sendable (_ send: (Data) throws -> Void) throws -> Void) {
         let (chunks, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
         self.chunks = chunks
         continuation.onTermination = { [weak self] _ in self?.stop() }
+        for _ in 0..<Self.ahead { room.signal() }
         let thread = Thread { [self] in
             do {
                 try produce { data in

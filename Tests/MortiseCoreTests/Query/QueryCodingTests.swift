@@ -104,6 +104,31 @@ import Testing
             }
         }
         #expect(try MatchWatch.run(limit: .seconds(60)) { MatchWatch.isFound(regex, pattern, in: "aaa") })
+        // A program that goes on waits for the end of a match that was given up.
+        func isFound() throws -> Bool {
+            try MatchWatch.run(limit: .seconds(60), deadline: .seconds(60)) {
+                MatchWatch.isFound(regex, pattern, in: "a")
+            }
+        }
+        #expect(throws: MatchWatchError.stillMatching(pattern: pattern)) { try isFound() }
+        func isFoundAtLast() throws -> Bool {
+            let end = ContinuousClock.now + .seconds(300)
+            while true {
+                do { return try isFound() } catch let error as MatchWatchError where ContinuousClock.now > end {
+                    throw error
+                } catch is MatchWatchError { Thread.sleep(forTimeInterval: 0.05) }
+            }
+        }
+        #expect(try isFoundAtLast())
+        // Many matches, none of them slow, have a deadline together. What is left of them is passed over.
+        #expect(throws: MatchWatchError.queryTooSlow(limit: .milliseconds(100))) {
+            try MatchWatch.run(limit: .seconds(60), deadline: .milliseconds(100)) {
+                for _ in 0..<1_000_000 {
+                    _ = MatchWatch.isFound(regex, pattern, in: String(repeating: "a", count: 12) + "b")
+                }
+            }
+        }
+        #expect(try isFoundAtLast())
         struct Failure: Error {}
         #expect(throws: Failure.self) { try MatchWatch.run(limit: .seconds(60)) { throw Failure() } }
     }

@@ -101,7 +101,8 @@ final class InspectorRun: Sendable {
             name + "=" + (value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")
         }.joined(separator: "&")
         var own: [String: String?] = [
-            "Content-Type": "application/x-www-form-urlencoded", "Origin": "null", "Sec-Fetch-Site": "same-origin",
+            "Content-Type": "application/x-www-form-urlencoded", "Origin": "http://127.0.0.1:\(port)",
+            "Sec-Fetch-Site": "same-origin",
         ]
         for (name, value) in headers { own.updateValue(value, forKey: name) }
         return try Self.ask(port, "POST", path, all(own), Data(body.utf8))
@@ -113,15 +114,32 @@ final class InspectorRun: Sendable {
         return all.compactMapValues { $0 }
     }
 
-    private static func ask(
+    /// Asks for a path, reads the beginning of the answer, and goes away.
+    func abandon(_ path: String) throws {
+        let descriptor = try Self.send(port, "GET", path, all([:]), Data())
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 10)
+        let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count > 0 else { throw CocoaError(.fileReadUnknown) }
+    }
+
+    /// How many threads the server has.
+    func threads() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.process.processIdentifier)/task").count
+    }
+
+    /// Sends a request on a connection of its own.
+    private static func send(
         _ port: Int, _ method: String, _ path: String, _ headers: [String: String], _ body: Data
-    ) throws -> Reply {
+    ) throws -> Int32 {
         #if canImport(Glibc)
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
         let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
-        defer { close(descriptor) }
+        // So that a test of a server which does not answer fails.
+        var patience = timeval(tv_sec: 300, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -131,16 +149,30 @@ final class InspectorRun: Sendable {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard connected == 0 else { throw CocoaError(.fileReadUnknown) }
+        guard connected == 0 else {
+            close(descriptor)
+            throw CocoaError(.fileReadUnknown)
+        }
         var request = "\(method) \(path) HTTP/1.1\r\nConnection: close\r\n"
         for (name, value) in headers { request += "\(name): \(value)\r\n" }
         if method == "POST" { request += "Content-Length: \(body.count)\r\n" }
         var bytes = Data((request + "\r\n").utf8) + body
         while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, 0) }
-            guard count > 0 else { throw CocoaError(.fileWriteUnknown) }
+            let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else {
+                close(descriptor)
+                throw CocoaError(.fileWriteUnknown)
+            }
             bytes = bytes.dropFirst(count)
         }
+        return descriptor
+    }
+
+    private static func ask(
+        _ port: Int, _ method: String, _ path: String, _ headers: [String: String], _ body: Data
+    ) throws -> Reply {
+        let descriptor = try send(port, method, path, headers, body)
+        defer { close(descriptor) }
         var answer = Data()
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {

@@ -99,10 +99,10 @@ import MortiseTestSupport
         _ = try configuration.restoreStore(from: Self.backup, replacing: given.hasOld) {}
         let returned = disk.operationCount
         var found: Set<Int?> = []
-        // One in four, others each time; and the last, after which the store is the restored one.
+        // One in four, others each time; the first, after which the store is the old one, and the last, after which it is the restored one.
         let part = Int.random(in: 0..<4)
         try disk.forEachCrash(limit: isFullSize ? 4 : 1) { image in
-            if !isFullSize, image.operation % 4 != part, image.operation != returned { return }
+            if !isFullSize, !found.isEmpty, image.operation % 4 != part, image.operation != returned { return }
             let what: Comment = "\(given.testDescription), \(image.operation) of \(returned), \(image.loss)"
             // Nobody has to finish what was begun before it can be read.
             let isThere = image.fileSystem.paths.contains(given.store.path)

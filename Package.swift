@@ -446,7 +446,11 @@ if Context.environment["MORTISE_OPTIMIZED"] != nil {
         target.swiftSettings =
             (target.swiftSettings ?? []) + [
                 .unsafeFlags(
-                    ["-O", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug"],
+                    [
+                        "-O", "-whole-module-optimization", "-disable-batch-mode", "-num-threads", "2",
+                        "-assert-config",
+                        "Debug",
+                    ],
                     .when(configuration: .debug))
             ]
     }

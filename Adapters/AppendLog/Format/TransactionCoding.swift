@@ -105,7 +105,7 @@ extension ByteWriter {
     /// Writes the payload of a transaction that makes the changes between two versions, which are not kept in memory for that.
     /// - Throws: as `transaction(_:from:to:catalog:)`.
     mutating func transaction(_ changes: NetChanges, catalog: LogCatalog) throws {
-        let (before, after) = (changes.before, changes.after)
+        let after = changes.after
         fixed((changes.commit?.timestamp ?? Date()).timeIntervalSinceReferenceDate.bitPattern)
         byte(changes.author == nil ? 0 : 1)
         if let author = changes.author { text(author) }

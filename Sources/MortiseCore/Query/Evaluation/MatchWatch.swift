@@ -111,18 +111,11 @@ package enum MatchWatch {
 }
 
 /// Why a program that goes on does not carry out a query with a regular expression.
-package enum MatchWatchError: ClassifiedStoreError, CustomStringConvertible, Hashable {
+package enum MatchWatchError: Error, CustomStringConvertible, Hashable {
     /// All matches together took longer than the limit.
     case queryTooSlow(limit: Duration)
     /// A match that took longer than its limit has not ended yet.
     case stillMatching(pattern: String)
-
-    package var errorClass: StoreErrorClass {
-        switch self {
-        case .queryTooSlow: .usage
-        case .stillMatching: .busy
-        }
-    }
 
     package var description: String {
         switch self {

@@ -8,6 +8,15 @@ extension QueryEvaluationError: ClassifiedStoreError {
     public var errorClass: StoreErrorClass { .usage }
 }
 
+extension MatchWatchError: ClassifiedStoreError {
+    package var errorClass: StoreErrorClass {
+        switch self {
+        case .queryTooSlow: .usage
+        case .stillMatching: .busy
+        }
+    }
+}
+
 extension QueryPlanError: ClassifiedStoreError {
     /// `usage` for a scan that was refused; `unsupported` for an adapter that does not do what it claims.
     public var errorClass: StoreErrorClass {

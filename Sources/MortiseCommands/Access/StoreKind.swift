@@ -32,7 +32,7 @@ enum StoreKind {
         return type.recognizes(beginning)
     }
 
-    /// The first bytes of a file; nil if there is none.
+    /// The first bytes of a file; nil where no file is.
     private static func beginning(of path: String) throws -> [UInt8]? {
         var status = stat()
         guard stat(path, &status) == 0 else {

@@ -115,15 +115,7 @@ private struct TransactionFilter {
 
     func callAsFunction(_ transaction: ChangeSet) -> ChangeSet? {
         if let author, transaction.author ?? "" != author { return nil }
-        if entities == nil { return transaction }
-        var found = transaction
-        found.updated = transaction.updated.filter { wants($0.record) }
-        found.deleted = transaction.deleted.filter { wants($0.record) }
-        found.inserted =
-            transaction.inserted.hasValues
-            ? ChangeSet.Insertions(transaction.inserted.values.filter { wants($0.persistentIdentifier) })
-            : ChangeSet.Insertions(records: transaction.inserted.records.filter(wants))
-        return found.isEmpty ? nil : found
+        return entities == nil ? transaction : transaction.part(of: wants)
     }
 }
 #endif

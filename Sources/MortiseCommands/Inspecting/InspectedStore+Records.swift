@@ -44,7 +44,7 @@ extension InspectedStore {
         }
     }
 
-    /// A record with all its properties; nil if there is none.
+    /// A record with all its properties; nil where the store has no such record.
     /// - Throws: `UnknownEntity`; what reading throws.
     package func record(_ entity: String, _ key: String) throws -> InspectedRecord? {
         try read { reading in

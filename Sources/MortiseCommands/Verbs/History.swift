@@ -237,15 +237,7 @@ private struct ChangeFilter {
 
     /// The wanted part of a transaction; nil if it has none.
     func callAsFunction(_ transaction: ChangeSet) -> ChangeSet? {
-        if entities == nil { return transaction }
-        var found = transaction
-        found.updated = transaction.updated.filter { wants($0.record) }
-        found.deleted = transaction.deleted.filter { wants($0.record) }
-        found.inserted =
-            transaction.inserted.hasValues
-            ? ChangeSet.Insertions(transaction.inserted.values.filter { wants($0.persistentIdentifier) })
-            : ChangeSet.Insertions(records: transaction.inserted.records.filter(wants))
-        return found.isEmpty ? nil : found
+        return entities == nil ? transaction : transaction.part(of: wants)
     }
 }
 

@@ -160,26 +160,21 @@ private struct StoreFacts {
                 ("indices", .list(entity.indices.map { .list($0.properties.map { .text($0) }) })),
             ])
         }
-        return .object([
-            ("store", .text(url)), ("identifier", store.map { .text($0.identifier) } ?? .null),
-            ("schemaVersion", .text("\(schema.version)")), ("records", records.map { .number($0) } ?? .null),
-            ("bytes", .raw("\(bytes)")),
-            (
-                "files",
-                .list(
-                    files.map {
-                        .object([("path", .text($0.path)), ("role", .text($0.role)), ("bytes", .raw("\($0.bytes)"))])
-                    })
-            ),
-            ("durability", .text("\(durability)")),
-            (
-                "capabilities",
-                store.map { .list($0.capabilities.all.sorted().map { .text($0.rawValue) }) } ?? .null
-            ),
-            ("health", health.json),
-            ("transactions", transactions.map { .list($0.map(TransactionText.json)) } ?? .null),
-            ("entities", .list(entities)),
-        ])
+        // With the types named: as one expression it takes the compiler seconds.
+        let files: [JSONText] = files.map {
+            .object([("path", .text($0.path)), ("role", .text($0.role)), ("bytes", .raw("\($0.bytes)"))])
+        }
+        let identifier: JSONText = store.map { .text($0.identifier) } ?? .null
+        let capabilities: JSONText =
+            store.map { .list($0.capabilities.all.sorted().map { .text($0.rawValue) }) } ?? .null
+        let transactions: JSONText = transactions.map { .list($0.map(TransactionText.json)) } ?? .null
+        let members: [(String, JSONText)] = [
+            ("store", .text(url)), ("identifier", identifier), ("schemaVersion", .text("\(schema.version)")),
+            ("records", records.map { .number($0) } ?? .null), ("bytes", .raw("\(bytes)")), ("files", .list(files)),
+            ("durability", .text("\(durability)")), ("capabilities", capabilities), ("health", health.json),
+            ("transactions", transactions), ("entities", .list(entities)),
+        ]
+        return .object(members)
     }
 
     private static func json(_ property: StoredProperty) -> JSONText {

@@ -1,5 +1,6 @@
 import Foundation
 import Mortise
+import PackageTestSupport
 import Testing
 
 /// The shortest of three times: what else runs on the machine only makes one longer.
@@ -15,7 +16,7 @@ private func fastest(_ seconds: () throws -> Double) rethrows -> Double {
         context.insert(house)
         try context.save()
         let posters = (0..<count).map { Poster(title: "\($0)") }
-        let clock = ContinuousClock()
+        let clock = ThreadClock()
         let time = try clock.measure {
             fill(house, posters)
             try context.save()
@@ -47,7 +48,7 @@ private func fastest(_ seconds: () throws -> Double) rethrows -> Double {
             let top = Node("top")
             context.insert(top)
             for node in nodes { node.parent = top }
-            let clock = ContinuousClock()
+            let clock = ThreadClock()
             return try clock.measure {
                 for poster in posters { #expect(context.model(for: poster.persistentModelID) === poster) }
                 try context.save()
@@ -80,7 +81,7 @@ private func fastest(_ seconds: () throws -> Double) rethrows -> Double {
                 context = nil
             }
             let posters = (0..<count).map { Poster(title: "\($0)") }
-            return ContinuousClock().measure {
+            return ThreadClock().measure {
                 house.posters = posters
                 #expect(house.posters.count == count)
             } / .seconds(1)
@@ -106,7 +107,7 @@ private func fastest(_ seconds: () throws -> Double) rethrows -> Double {
             try context.save()
             context.delete(top)
             #expect(context.deletedModelsArray.count == count + 1)
-            let time = ContinuousClock().measure { context.insert(top) } / .seconds(1)
+            let time = ThreadClock().measure { context.insert(top) } / .seconds(1)
             #expect(!context.hasChanges)
             return time
         }
@@ -201,7 +202,7 @@ private func fastest(_ seconds: () throws -> Double) rethrows -> Double {
             context.insert(house)
             try context.save()
             let posters = house.posters
-            let clock = ContinuousClock()
+            let clock = ThreadClock()
             let time = try clock.measure {
                 for poster in posters { context.delete(poster) }
                 try context.save()
@@ -219,7 +220,7 @@ private func fastest(_ seconds: () throws -> Double) rethrows -> Double {
         func seconds(_ count: Int) throws -> Double {
             let context = ModelContext(try memory(Genre.self))
             for number in 0..<count { context.insert(Title(number, Genre("books"))) }
-            let time = try ContinuousClock().measure { try context.save() } / .seconds(1)
+            let time = try ThreadClock().measure { try context.save() } / .seconds(1)
             #expect(try onlyModel(Genre.self, in: context).titles.count == count)
             return time
         }
@@ -245,7 +246,7 @@ private func fastest(_ seconds: () throws -> Double) rethrows -> Double {
             try before.save()
             let context = ModelContext(container)
             chain(context, isReversed: isReversed)
-            let time = try ContinuousClock().measure { try context.save() } / .seconds(1)
+            let time = try ThreadClock().measure { try context.save() } / .seconds(1)
             #expect(try context.fetchCount(FetchDescriptor<Nook>()) == count)
             return time
         }
@@ -267,7 +268,7 @@ private func fastest(_ seconds: () throws -> Double) rethrows -> Double {
             house.posters = posters
             if isForeign {
                 other.insert(house)
-                return ContinuousClock().measure {
+                return ThreadClock().measure {
                     for poster in posters { context.insert(poster) }
                     for poster in posters { context.delete(poster) }
                 } / .seconds(1)
@@ -275,7 +276,7 @@ private func fastest(_ seconds: () throws -> Double) rethrows -> Double {
             context.insert(house)
             try context.save()
             var found = 0
-            let time = try ContinuousClock().measure {
+            let time = try ThreadClock().measure {
                 for poster in posters {
                     context.delete(poster)
                     found += try context.fetch(FetchDescriptor<Node>()).count
@@ -307,7 +308,7 @@ private func fastest(_ seconds: () throws -> Double) rethrows -> Double {
             context.insert(stall)
             context.insert(next)
             try context.save()
-            let clock = ContinuousClock()
+            let clock = ThreadClock()
             var times: [Duration] = []
             times.append(clock.measure { for good in goods { good.stall = next } })
             #expect(next.front.count + next.back.count <= count && stall.front.isEmpty)

@@ -1,6 +1,7 @@
 import MortiseEngine
 import Testing
 import MortiseTestSupport
+import PackageTestSupport
 
 /// What a simulated power cut keeps and takes.
 @Suite struct CrashEnumerationTests {
@@ -125,7 +126,7 @@ import MortiseTestSupport
                 try file.sync(.data)
             }
             let images = Counter()
-            let duration = ContinuousClock().measure {
+            let duration = ThreadClock().measure {
                 fileSystem.forEachCrash { _ in images.add(1) }
             }
             #expect(images.value > writes * 6)

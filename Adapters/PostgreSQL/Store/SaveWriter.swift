@@ -39,6 +39,8 @@ final class SaveWriter {
     var written: [PersistentIdentifier: Set<Int>] = [:]
     /// The versions of the records that change.
     private(set) var versions: [PersistentIdentifier: UInt64] = [:]
+    /// By how much the versions of records grow.
+    var raises: [PersistentIdentifier: UInt64] = [:]
     /// Records of which values are needed.
     var rows: [PersistentIdentifier: DefaultSnapshot] = [:]
     /// The members of lists, by table of links and owner.
@@ -264,6 +266,15 @@ final class SaveWriter {
     }
 
     // MARK: The end
+
+    /// The versions of the records that stay: those that they had, and those that they get.
+    var raisedVersions: [PersistentIdentifier: (before: UInt64, after: UInt64)] {
+        var found: [PersistentIdentifier: (before: UInt64, after: UInt64)] = [:]
+        for (record, version) in versions where !gone.contains(record) {
+            found[record] = (version, version + (raises[record] ?? 0))
+        }
+        return found
+    }
 
     /// Whether anything is stored otherwise than before.
     var isEmpty: Bool {

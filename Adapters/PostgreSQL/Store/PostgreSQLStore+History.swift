@@ -30,6 +30,7 @@ extension PostgreSQLStore: HistoryProviding {
     /// Deletes the matching transactions from the history. The records stay as they are.
     /// - Throws: `PostgreSQLError`; what the predicate throws.
     public func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
+        guard allowsSave else { throw error(.readOnly) }
         let doomed = try fetchHistory(descriptor).map(\.transactionIdentifier)
         if doomed.isEmpty { return }
         try pool.using { connection in

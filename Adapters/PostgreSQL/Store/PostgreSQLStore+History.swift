@@ -70,12 +70,14 @@ extension PostgreSQLStore: HistoryProviding {
         var first = first
         while true {
             let found = try connection.run(
-                "SELECT h.n, h.at, h.author, h.process, h.bundle, h.changes FROM mortise_history h "
-                    + "WHERE h.n > $1::int8 AND h.n <= $2::int8 ORDER BY h.n LIMIT 1000",
+                "SELECT h.n, h.at, h.author, h.process, h.bundle, h.changes, "
+                    + "(SELECT s.\"nextNumber\" FROM mortise_store s) FROM mortise_history h WHERE h.n > $1::int8 AND h.n <= $2::int8 ORDER BY h.n LIMIT 1000",
                 [.integer(first), .integer(last)])
             for row in found.rows {
                 first = row.integer(0)
-                guard case .blob(let data)? = row.value(5), let changes = HistoryChanges(data) else {
+                guard case .blob(let data)? = row.value(5),
+                    let changes = HistoryChanges(data, below: row.number(6) ?? .max)
+                else {
                     throw error(
                         .damagedValue(record: "transaction \(first)", property: "changes", found: "other bytes"))
                 }

@@ -89,11 +89,18 @@ extension SQLiteConfiguration: MaintainableConfiguration {
     /// What is wrong in the history concerns no record.
     private func verifyHistory(_ connection: SQLiteConnection, _ report: inout MaintenanceReport) throws {
         do {
-            try connection.run("SELECT h.n, h.kind, h.changes FROM mortise_history h ORDER BY h.n") { row in
+            try connection.run(
+                "SELECT h.n, h.kind, h.changes, (SELECT s.nextNumber FROM mortise_store s) FROM mortise_history h "
+                    + "ORDER BY h.n"
+            ) { row in
                 let kind = row.number(1).flatMap(UInt8.init(exactly:)).flatMap(HistoryEntry.Kind.init)
                 guard report.notes.count < 100 else { return }
                 if kind == .stub { return }
-                if case .blob(let changes)? = row.value(2), kind != nil, HistoryChanges(changes) != nil { return }
+                if case .blob(let changes)? = row.value(2), kind != nil,
+                    HistoryChanges(changes, below: row.number(3) ?? .max) != nil
+                {
+                    return
+                }
                 report.notes.append("Transaction \(row.integer(0)) of the history cannot be read.")
             }
         } catch let error as SQLiteError {

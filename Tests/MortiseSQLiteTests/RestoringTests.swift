@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseSQL
 @testable import MortiseSQLite
 import PackageTestSupport
+import Synchronization
 import Testing
 
 /// A backup takes the place of its store as a whole, and of no store that somebody has open.
@@ -32,6 +33,30 @@ import Testing
         }
         let restored = try SQLiteStore.open(folder.path(), entities)
         #expect(try restored.values("Item", "name").map(\.description) == ["\"a\""])
+    }
+
+    /// A reader that has the file open heard nothing until the restored store had as many transactions as the one before.
+    @Test func aReaderHearsOfAStoreThatWasRestored() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        let reader = try SQLiteStore.open(folder.path(), entities) {
+            $0 = SQLiteConfiguration(path: $0.path, allowsSave: false)
+            $0.pollInterval = .milliseconds(10)
+        }
+        let deliveries = Mutex<[ChangeFeed.Delivery]>([])
+        let arrived = DispatchSemaphore(value: 0)
+        let follower = try #require(reader.changeFeed).follow(.records) { delivery in
+            deliveries.withLock { $0.append(delivery) }
+            arrived.signal()
+        }
+        try store.close()
+        _ = try store.configuration.restoreStore(from: folder.path("backup"), replacing: true) {}
+        #expect(arrived.wait(timeout: .now() + 60) == .success)
+        #expect(deliveries.withLock { $0 }.flatMap(\.changes).map(\.isIncomplete) == [true])
+        let record = try SQLiteStore.open(folder.path(), entities).insert("Item", ["name": .string("c")])[0]
+        #expect(arrived.wait(timeout: .now() + 60) == .success)
+        #expect(deliveries.withLock { $0 }.flatMap(\.changes).flatMap(\.inserted.records) == [record])
+        follower.cancel()
     }
 
     private func bytes(_ path: String) throws -> Int64 {

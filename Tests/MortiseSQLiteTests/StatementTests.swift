@@ -48,6 +48,16 @@ import Testing
         }
     }
 
+    /// The columns of every table were counted twice, once it was there.
+    @Test func aTableWithAllColumnsThatSQLiteTakesComesToAnotherSchema() throws {
+        let folder = try TemporaryFolder()
+        let names = (0..<1_997).map { "p\($0)" }
+        try SQLiteStore.open(folder.path(), [entity("Wide", names.map { ($0, .int64) })]).close()
+        let store = try SQLiteStore.open(folder.path(), [entity("Wide", names.map { ($0, .int64) }, indexed: ["p0"])])
+        try store.insert("Wide", ["p1996": .integer(7)])
+        #expect(try store.values("Wide", "p1996") == [.integer(7)])
+    }
+
     /// SQLite took no index of some records alone, and each save of a unique value read all records of a subentity.
     @Test func uniqueValuesAreFoundByTheirIndexes() throws {
         let folder = try TemporaryFolder()

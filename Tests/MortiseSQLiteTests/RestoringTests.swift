@@ -35,6 +35,19 @@ import Testing
         #expect(try restored.values("Item", "name").map(\.description) == ["\"a\""])
     }
 
+    /// The lock was beside the link, where nobody else looked for it.
+    @Test func aStoreThatIsOpenByALinkIsNotReplaced() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        try store.close()
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: folder.path())
+        let linked = try SQLiteStore.open(folder.path("link"), entities)
+        #expect(throws: SQLiteError(folder.path(), .inUse)) {
+            try store.configuration.restoreStore(from: folder.path("backup"), replacing: true) {}
+        }
+        #expect(try linked.values("Item", "name") == [.string("a"), .string("b")])
+    }
+
     /// A reader that has the file open heard nothing until the restored store had as many transactions as the one before.
     @Test func aReaderHearsOfAStoreThatWasRestored() throws {
         let folder = try TemporaryFolder()

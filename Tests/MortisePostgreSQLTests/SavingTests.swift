@@ -235,6 +235,21 @@ import Testing
         follower.cancel()
     }
 
+    /// The server named its index only.
+    @Test func aValueThatAnIndexHasNoRoomForIsNamed() throws {
+        let space = try TestSpace()
+        let store = try space.open([entity("Item", [("name", .string), ("note", .string)], indexed: ["name"])])
+        let record = try store.insert("Item", ["name": .string("a")])[0]
+        // The server would make less of a text that repeats itself.
+        var numbers = SeededGenerator(seed: testSeed())
+        let long = String((0..<9_000).map { _ in Character(Unicode.Scalar(UInt8(33 + numbers.below(90)))) })
+        try store.update(record, ["note": .string(long)])
+        let error = #expect(throws: PostgreSQLError.self) { try store.update(record, ["name": .string(long)]) }
+        #expect(error?.fault == .unfitValue(record: "\(record)", property: "name"))
+        #expect(error?.errorClass == .invalid)
+        #expect(try store.values("Item", "name") == [.string("a")])
+    }
+
     @Test func anotherWriterThatTakesTooLongIsAnErrorOfTheClassBusy() throws {
         let space = try TestSpace()
         let store = try space.open(items, "&lockTimeout=100ms")

@@ -9,11 +9,40 @@ extension PostgreSQLStore {
     func explained(
         _ error: PostgreSQLError, _ requested: RequestedChanges, _ writer: SaveWriter, isBatch: Bool = false
     ) throws -> any Error {
-        try pool.using { connection in
+        if error.state == "54000" { return explainedSize(error, requested) }
+        return try pool.using { connection in
             error.state == "23505"
                 ? try explainedDuplicate(error, requested, writer, connection, isBatch: isBatch)
                 : try explainedReference(error, requested, writer, connection)
         }
+    }
+
+    // MARK: Sizes
+
+    /// The record whose value the server's index has no room for: the one with the largest.
+    private func explainedSize(_ error: PostgreSQLError, _ requested: RequestedChanges) -> PostgreSQLError {
+        guard case .engine(_, _, _, _, let name?) = error.fault else { return error }
+        let index = mapping.tables.lazy.flatMap { self.mapping.indexes(ofTable: $0.name) }.first { $0.name == name }
+        guard let index else { return error }
+        var largest: (size: Int, record: PersistentIdentifier, property: String)?
+        for snapshot in requested.inserted + requested.updated {
+            let record = snapshot.persistentIdentifier
+            guard let entity = mapping.entities[record.entityName], entity.table == index.table else { continue }
+            for slot in entity.slots {
+                guard case .attribute(let columns) = slot.place, index.columns.contains(columns.compared),
+                    let value = snapshot[property: slot.slot.name]
+                else { continue }
+                let size =
+                    switch columns.contents(of: value)?.main {
+                    case .text(let text): text.utf8.count
+                    case .blob(let data): data.count
+                    default: 0
+                    }
+                if size > largest?.size ?? 0 { largest = (size, record, slot.slot.name) }
+            }
+        }
+        guard let largest else { return error }
+        return self.error(.unfitValue(record: "\(largest.record)", property: largest.property))
     }
 
     // MARK: References

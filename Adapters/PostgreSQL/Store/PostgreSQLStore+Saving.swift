@@ -128,7 +128,9 @@ extension PostgreSQLStore {
                     pause.wait()
                     continue
                 }
-                guard let writer, let state = error.state, state == "23505" || state == "23503" else { throw error }
+                guard let writer, let state = error.state, ["23505", "23503", "54000"].contains(state) else {
+                    throw error
+                }
                 throw try explain(error, writer)
             } catch {
                 connection.rollBack()

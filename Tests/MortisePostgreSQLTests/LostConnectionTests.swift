@@ -114,6 +114,27 @@ struct LostConnectionTests {
         #expect(try store.records(StoreQuery("Item")).first?[property: "size"] == .integer(7))
     }
 
+    /// The keys of a thousand saves are kept, and a save whose key was gone counted as one that was not there.
+    @Test(arguments: [true, false]) func aSaveIsFoundAfterManyOthers(_ isCommitted: Bool) throws {
+        let (space, proxy) = (try TestSpace(), try proxy())
+        defer { proxy.close() }
+        let store = try open(space, proxy, retryFor: .milliseconds(300))
+        let (state, new) = (EditingState(), [store.snapshot("Item", ["name": .string("new")])])
+        func save() throws { _ = try store.save(DataStoreSaveChangesRequest(inserted: new, editingState: state)) }
+        proxy.cut(isCommitted ? .afterCommit : .beforeCommit, staysDown: true)
+        let error = #expect(throws: PostgreSQLError.self) { try save() }
+        #expect(error?.fault == .outcomeUnknown)
+        try space.open(items).insert("Item", ["name": .string("other")])
+        try space.configuration().connected { connection in
+            try connection.run("DELETE FROM mortise_saves")
+            try connection.run("UPDATE mortise_store SET \"lastTransaction\" = \"lastTransaction\" + 2000")
+        }
+        proxy.comeBack()
+        try save()
+        let names: [StoredValue] = [.string("new"), .string("other")]
+        #expect(try store.values("Item", "name") == (isCommitted ? names : names.reversed()))
+    }
+
     /// A save threw as soon as nobody answered, although it was lost before its end.
     @Test func aSaveWaitsForAServerThatComesBack() throws {
         let (space, proxy) = (try TestSpace(), try proxy())

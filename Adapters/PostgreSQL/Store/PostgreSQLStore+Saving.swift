@@ -4,9 +4,20 @@ public import MortiseCore
 import MortiseSQL
 import Synchronization
 
+/// What a save leaves in the store.
+struct SaveTrace: Sendable {
+    let key: UUID
+    /// The number of the transaction.
+    let number: Int64
+    /// The first number of those that it gives to records.
+    let first: Int64
+    /// When it is, as the history has it.
+    let date: Double
+}
+
 /// A save of which it is not known whether it was committed.
 struct UnsettledSave: Sendable {
-    let key: UUID
+    let trace: SaveTrace
     /// The context that saved: nobody else knows what it was going to save.
     let context: UUID
     /// The identifiers that new records have in their context, in the order of their numbers.
@@ -55,7 +66,7 @@ extension PostgreSQLStore {
                 )
             }
             // Until then the context asks once more, and needs to know what was there.
-            unsettled.withLock { $0.removeAll { settled.keys.contains($0.key) } }
+            unsettled.withLock { $0.removeAll { settled.keys.contains($0.trace.key) } }
             return result
         }
     }
@@ -237,7 +248,7 @@ extension PostgreSQLStore {
         asking: repeat {
             do {
                 return try pool.using { connection in
-                    do { return try committed(writer.key, connection)?.number } catch let error as PostgreSQLError {
+                    do { return try committed(writer.trace, connection)?.number } catch let error as PostgreSQLError {
                         if error.state == "25006" { connection.close() }
                         throw error
                     }
@@ -253,7 +264,7 @@ extension PostgreSQLStore {
         } while .now < deadline
         if let context {
             let save = UnsettledSave(
-                key: writer.key, context: context,
+                trace: writer.trace, context: context,
                 inserted: writer.permanent.sorted { $0.value < $1.value }.map(\.key),
                 updated: writer.raisedVersions, deleted: writer.gone)
             unsettled.withLock { $0.append(save) }
@@ -263,13 +274,24 @@ extension PostgreSQLStore {
 
     /// The number of a transaction, and the first of those that it gave to records; nil if it was not committed. The lock of the store is
     /// held until a transaction ends, so that nothing is on its way when it has been waited for.
-    private func committed(_ key: UUID, _ connection: PostgreSQLConnection) throws -> (number: Int64, first: Int64)? {
+    /// - Throws: `PostgreSQLError` with the fault `outcomeUnknown` if neither the keys nor the history reach back so far.
+    private func committed(
+        _ trace: SaveTrace, _ connection: PostgreSQLConnection
+    ) throws -> (number: Int64, first: Int64)? {
         try connection.transaction {
             let results = try connection.run([
-                .init("SELECT 1 FROM mortise_store FOR UPDATE"),
-                .init("SELECT s.n, s.first FROM mortise_saves s WHERE s.key = $1::uuid", [.uuid(key)]),
+                .init("SELECT s.\"lastTransaction\" FROM mortise_store s FOR UPDATE"),
+                .init("SELECT s.n, s.first FROM mortise_saves s WHERE s.key = $1::uuid", [.uuid(trace.key)]),
+                .init("SELECT h.at FROM mortise_history h WHERE h.n = $1::int8", [.integer(trace.number)]),
             ])
-            return results[1].rows.first.map { ($0.integer(0), $0.integer(1)) }
+            if let row = results[1].rows.first { return (row.integer(0), row.integer(1)) }
+            // The keys of the last saves are there.
+            guard let last = results[0].rows.first?.integer(0), last > trace.number + SaveWriter.mostSaves else {
+                return nil
+            }
+            // A transaction of that number is this one, or one that was committed instead.
+            guard let row = results[2].rows.first else { throw error(.outcomeUnknown) }
+            return row.value(0) == .real(trace.date) ? (trace.number, trace.first) : nil
         }
     }
 
@@ -289,11 +311,11 @@ extension PostgreSQLStore {
                 inserted: request.inserted, updated: request.updated, changedSlots: request.changedSlots,
                 deleted: request.deleted.map(\.persistentIdentifier)))
         for save in unsettled.withLock({ $0 }) where save.context == request.editingState.id {
-            if let found = try pool.using({ try committed(save.key, $0) }) {
+            if let found = try pool.using({ try committed(save.trace, $0) }) {
                 take(save, first: found.first, into: &settled)
-                settled.keys.insert(save.key)
+                settled.keys.insert(save.trace.key)
             } else {
-                unsettled.withLock { $0.removeAll { $0.key == save.key } }
+                unsettled.withLock { $0.removeAll { $0.trace.key == save.trace.key } }
             }
         }
         return settled

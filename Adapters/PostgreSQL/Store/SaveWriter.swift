@@ -25,7 +25,9 @@ final class SaveWriter {
     let identifier: String
     let mapping: TableMapping
     /// Names the save where its outcome is asked for.
-    let key = UUID()
+    private let key = UUID()
+    /// When the history says that it was.
+    private var date = 0.0
     private(set) var moment: PostgreSQLStore.Moment
     var holdsNaN = false
     /// For the history.
@@ -276,6 +278,11 @@ final class SaveWriter {
         return found
     }
 
+    /// What the save leaves in the store, once its end was sent.
+    var trace: SaveTrace {
+        SaveTrace(key: key, number: moment.lastTransaction + 1, first: moment.nextNumber, date: date)
+    }
+
     /// Whether anything is stored otherwise than before.
     var isEmpty: Bool {
         !changes.isErasure && changes.inserted.isEmpty && changes.deleted.isEmpty
@@ -300,6 +307,7 @@ final class SaveWriter {
                     entity: entity.number, number: number, properties: slots.sorted().map { entity.slots[$0].number }))
         }
         let transaction = moment.lastTransaction + 1
+        date = Date().timeIntervalSinceReferenceDate
         func text(_ text: String) -> SQLValue { .text(EscapedText.escaped(text)) }
         statements += [
             .init(
@@ -307,7 +315,7 @@ final class SaveWriter {
                 INSERT INTO mortise_history VALUES ($1::int8, $2::float8, $3::text, $4::text, $5::text, $6::bytea)
                 """,
                 [
-                    .integer(transaction), .real(Date().timeIntervalSinceReferenceDate), author.map(text) ?? .null,
+                    .integer(transaction), .real(date), author.map(text) ?? .null,
                     text(ProcessInfo.processInfo.processName), text(Bundle.main.bundleIdentifier ?? ""),
                     .blob(changes.data),
                 ]),
@@ -329,6 +337,6 @@ final class SaveWriter {
     }
 
     /// Of how many saves it can be asked whether they were committed.
-    private static let mostSaves: Int64 = 1_000
+    static let mostSaves: Int64 = 1_000
 }
 #endif

@@ -235,6 +235,25 @@ import Testing
         follower.cancel()
     }
 
+    /// The server's own words said to save again, which never helps.
+    @Test func aNumberThatAnotherProgramHasTakenIsNamed() throws {
+        let space = try TestSpace()
+        let store = try space.open(items)
+        try store.insert("Item", ["name": .string("a")])
+        try space.configuration().connected {
+            _ = try $0.run("INSERT INTO \"Item\" (\"id\", \"ent\", \"rv\") VALUES (3, 1, 1)")
+        }
+        let error = #expect(throws: PostgreSQLError.self) {
+            try store.insert("Item", ["name": .string("b")], ["name": .string("c")])
+        }
+        guard case .damagedMetadata(let text)? = error?.fault else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.contains("nextNumber") && text.contains("Item"))
+        #expect(try store.records(StoreQuery("Item")).count == 2)
+    }
+
     /// The server named its index only.
     @Test func aValueThatAnIndexHasNoRoomForIsNamed() throws {
         let space = try TestSpace()

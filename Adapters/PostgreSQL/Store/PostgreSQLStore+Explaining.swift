@@ -117,6 +117,7 @@ extension PostgreSQLStore {
             let constraint: [Int]
             let values: [SQLValue]
         }
+        if let taken = try takenNumber(error, requested, writer, connection) { return taken }
         var claims: [Claim: PersistentIdentifier] = [:]
         var asked: [(claim: Claim, record: PersistentIdentifier, statement: PostgreSQLConnection.Statement)] = []
         let gone = Set(requested.deleted)
@@ -166,6 +167,26 @@ extension PostgreSQLStore {
             return RecordsSuperseded([other])
         }
         return error
+    }
+
+    /// Why a new record did not get its number: somebody has given it to another one. Nil where another constraint refuses.
+    private func takenNumber(
+        _ error: PostgreSQLError, _ requested: RequestedChanges, _ writer: SaveWriter,
+        _ connection: PostgreSQLConnection
+    ) throws -> PostgreSQLError? {
+        guard case .engine(_, _, let table?, _, let constraint?) = error.fault, constraint.hasPrefix("\(table)_pkey"),
+            let (_, numbers) = writer.numbers(writer.permanent.values).first(where: { $0.table == table })
+        else { return nil }
+        let found = try connection.run(
+            "SELECT t.\"id\" FROM \(SQLName.quoted(table)) t WHERE t.\"id\" = ANY($1::int8[]) ORDER BY 1 LIMIT 1",
+            [.numbers(numbers)])
+        guard let number = found.rows.first?.integer(0),
+            let record = writer.permanent.values.first(where: { writer.number($0) == number })
+        else { return nil }
+        return self.error(
+            .damagedMetadata(
+                "the next record would be \(record), and \(table) has that number already, by another program perhaps; "
+                    + "nextNumber of mortise_store has to be greater"))
     }
 
     private func notUnique(

@@ -92,6 +92,23 @@ import Testing
         #expect(try copy.values("Item", "name") == [.string("x")])
     }
 
+    /// It was said to be closed.
+    @Test func aStoreForReadingIsSaidToBeOne() throws {
+        let folder = try TemporaryFolder()
+        let writer = try SQLiteStore.open(folder.path(), entities)
+        try writer.insert("Item", ["name": .string("x")])
+        let reader = try SQLiteStore.open(folder.path(), entities) {
+            $0 = SQLiteConfiguration(path: $0.path, allowsSave: false)
+        }
+        for body in [{ try reader.erase() }, { try reader.removeHistory([1], secure: false) }] {
+            let error = #expect(throws: SQLiteError.self, performing: body)
+            #expect(error?.errorClass == .denied && error?.description.contains("allowsSave") == true)
+        }
+        try reader.close()
+        #expect(throws: SQLiteError(folder.path(), .closed)) { try reader.erase() }
+        #expect(try writer.values("Item", "name") == [.string("x")])
+    }
+
     /// What had to be gone stayed in the log, and nobody was told.
     @Test func whatTheLogKeepsIsNotSaidToBeGone() throws {
         let folder = try TemporaryFolder()

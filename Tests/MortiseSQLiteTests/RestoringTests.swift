@@ -35,6 +35,41 @@ import Testing
         #expect(try restored.values("Item", "name").map(\.description) == ["\"a\""])
     }
 
+    /// A backup began again with each save between two of its parts, and did not end before the saves did. Verifying took the number
+    /// of a record that was inserted meanwhile for one too many.
+    @Test func backingUpAndVerifyingEndWhileOthersSave() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        let large = StoredValue.string(String(repeating: "large ", count: 100_000))
+        for _ in 0..<32 { try store.insert("Item", ["name": large]) }
+        let state = Mutex((isWanted: true, isTooLate: false, failure: String?.none))
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let end = Date(timeIntervalSinceNow: 60)
+            do {
+                while state.withLock({ $0.isWanted }) {
+                    try store.insert("Item", ["name": .string("small")])
+                    if Date() < end { continue }
+                    state.withLock { $0.isTooLate = true }
+                    break
+                }
+            } catch {
+                state.withLock { $0.failure = "\(error)" }
+            }
+            isDone.signal()
+        }
+        let backup = Result { try store.configuration.backUpStore(to: folder.path("backup")) }
+        var problems: [String] = []
+        for _ in 0..<20 { problems += (try? store.configuration.verifyStore().problems) ?? ["an error"] }
+        state.withLock { $0.isWanted = false }
+        isDone.wait()
+        #expect(throws: Never.self) { try backup.get() }
+        #expect(state.withLock { !$0.isTooLate && $0.failure == nil })
+        #expect(problems == [])
+        let copy = SQLiteConfiguration(path: folder.path("backup"), allowsSave: false)
+        #expect(try copy.verifyStore().problems == [])
+    }
+
     /// The lock was beside the link, where nobody else looked for it.
     @Test func aStoreThatIsOpenByALinkIsNotReplaced() throws {
         let folder = try TemporaryFolder()

@@ -69,16 +69,19 @@ extension SQLiteConfiguration: MaintainableConfiguration {
         _ connection: SQLiteConnection, _ mapping: TableMapping, _ report: inout MaintenanceReport
     ) throws {
         do {
-            var next: Int64 = 1
-            try connection.run("SELECT s.nextNumber FROM mortise_store s") {
-                next = try StoreMetadata.number($0, 0, "nextNumber", path)
-            }
-            _ = try StoreMetadata.lastTransaction(connection)
-            for (name, _) in mapping.tables {
-                try connection.run("SELECT max(t.\"id\") FROM \(SQLName.quoted(name)) t") { row in
-                    guard row.integer(0) >= max(next, 1) else { return }
-                    report.problems.append(
-                        "\(name) has the record \(row.integer(0)), and the next one would be \(next)")
+            // Others may save meanwhile.
+            try connection.transaction(writes: false) {
+                var next: Int64 = 1
+                try connection.run("SELECT s.nextNumber FROM mortise_store s") {
+                    next = try StoreMetadata.number($0, 0, "nextNumber", path)
+                }
+                _ = try StoreMetadata.lastTransaction(connection)
+                for (name, _) in mapping.tables {
+                    try connection.run("SELECT max(t.\"id\") FROM \(SQLName.quoted(name)) t") { row in
+                        guard row.integer(0) >= max(next, 1) else { return }
+                        report.problems.append(
+                            "\(name) has the record \(row.integer(0)), and the next one would be \(next)")
+                    }
                 }
             }
         } catch let error as SQLiteError {

@@ -127,9 +127,8 @@ extension PostgreSQLStore {
                 if isEnding, !isUsable || error.state == "40003", let writer {
                     // Committed or not: the server knows.
                     if let number = try outcome(of: writer, context, deadline) {
-                        return try pool.using {
-                            try finished(writer, number, $0, author: author, make, isSettled: true)
-                        }
+                        // It is there, whatever becomes of the connection.
+                        return try finished(writer, number, try? pool.take(), author: author, make)
                     }
                     guard .now < deadline else { throw error }
                     pause.wait()
@@ -190,18 +189,15 @@ extension PostgreSQLStore {
     }
 
     private func finished<R>(
-        _ writer: SaveWriter, _ number: Int64?, _ connection: PostgreSQLConnection, author: String?,
-        _ make: (SaveWriter, Int64) throws -> (R, ChangeSet, [DefaultSnapshot]), isSettled: Bool = false
+        _ writer: SaveWriter, _ number: Int64?, _ connection: PostgreSQLConnection?, author: String?,
+        _ make: (SaveWriter, Int64) throws -> (R, ChangeSet, [DefaultSnapshot])
     ) throws -> R {
-        defer { if !isSettled { pool.put(connection) } }
+        defer { if let connection { pool.put(connection) } }
         guard let number else { return try make(writer, following.lastPosted).0 }
         if writer.holdsNaN { knownNaN.withLock { $0 = true } }
         var (result, changes, updated) = try make(writer, number)
-        do {
-            try takeInOthers(connection, before: number)
-        } catch {
-            following.postUnknown(upTo: number - 1)
-        }
+        let othersAreTold = connection.map { (try? takeInOthers($0, before: number)) != nil } ?? false
+        if !othersAreTold { following.postUnknown(upTo: number - 1) }
         fill(&changes, number, author: author, updated, writer)
         following.post(changes, number: number)
         return result

@@ -68,6 +68,11 @@ import Testing
         #expect(throws: PostgreSQLError.self) {
             try store.restore([record(1, store), record(1, store)], ofStore: "elsewhere", nextNumber: 2)
         }
+        // No record could come after these.
+        let full = #expect(throws: PostgreSQLError.self) {
+            try store.restore([record(1, store)], ofStore: "elsewhere", nextNumber: .max)
+        }
+        #expect(full?.errorClass == .conflict)
         #expect(store.identifier == identifier)
         try store.restore([record(1, store)], ofStore: "elsewhere", nextNumber: 2)
         #expect(try space.open(items).identifier == "elsewhere")

@@ -15,6 +15,9 @@ extension PostgreSQLStore {
     /// - Throws: `PostgreSQLError`, which names the record at fault.
     public func restore(_ records: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64) throws {
         guard allowsSave else { throw error(.readOnly) }
+        guard nextNumber < 1 << 62 else {
+            throw error(.misfit("The store has used up the numbers that records can have"))
+        }
         let known = identifier
         do {
             try restoring(records, ofStore: store, nextNumber: nextNumber)

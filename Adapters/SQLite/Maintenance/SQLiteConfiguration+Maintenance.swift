@@ -48,6 +48,11 @@ extension SQLiteConfiguration: MaintainableConfiguration {
                     else { return }
                     do {
                         _ = try decoding.record(row, store: metadata.identifier, path: path)
+                        if let property = decoding.propertyWithOtherKey(row), report.problems.count < 200 {
+                            report.problems.append(
+                                "\(property) of record \(row.integer(0)) of \(name) is not the value that queries compare: "
+                                    + "save it again")
+                        }
                     } catch let error as SQLiteError where report.problems.count < 200 {
                         report.problems.append(error.fault.description)
                     }

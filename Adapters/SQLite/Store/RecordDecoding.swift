@@ -115,7 +115,7 @@ final class RecordDecoding: Sendable {
         return snapshot
     }
 
-    /// A property of the record in the current row that queries compare by another value than it has; nil if there is none. Strings are
+    /// A property of the record in the current row that queries compare by another value than it has; nil if all are right. Strings are
     /// looked at when they are read.
     func propertyWithOtherKey(_ row: SQLiteStatement) -> String? {
         guard let decoder = decoders[Int(clamping: row.integer(1))] else { return nil }

@@ -10,7 +10,15 @@ import Testing
 /// Connections that are lost while a save is committed: it is there once, or not at all, and the caller is told which.
 @Suite(.enabled(if: TestServer.socket != nil, "\(TestServer.reason), with a socket in a folder"))
 struct LostConnectionTests {
-    private let items = [entity("Item", [("name", .string), ("size", .int64)])]
+    private let items = [
+        StoredEntity(
+            name: "Item",
+            properties: entity("Item", [("name", .string), ("size", .int64)]).properties + [
+                StoredProperty(
+                    name: "next", isOptional: true,
+                    content: .relationship(StoredRelationship(destination: "Item", isToMany: false)))
+            ])
+    ]
 
     private func open(_ space: TestSpace, _ proxy: WireProxy, retryFor: Duration) throws -> PostgreSQLStore {
         // The tables are made without the proxy.
@@ -50,11 +58,13 @@ struct LostConnectionTests {
         // A connection that has not ended a save yet.
         try store.pool.using { $0.close() }
         proxy.cut(isCommitted ? .afterCommit : .beforeCommit, staysDown: true)
-        let new = [store.snapshot("Item", ["name": .string("new")])]
+        let (state, new) = (EditingState(), [store.snapshot("Item", ["name": .string("new")])])
+        let next = StoredValue.identifier(new[0].persistentIdentifier)
         func request(_ size: Int64, _ more: [DefaultSnapshot] = []) -> DataStoreSaveChangesRequest<DefaultSnapshot> {
             DataStoreSaveChangesRequest(
-                inserted: new + more, updated: [store.snapshot("Item", ["size": .integer(size)], of: known)],
-                editingState: EditingState(), changedSlots: [SlotSet([1])], updatedVersions: [1])
+                inserted: new + more,
+                updated: [store.snapshot("Item", ["size": .integer(size), "next": next], of: known)],
+                editingState: state, changedSlots: [SlotSet([1, 2])], updatedVersions: [1])
         }
         let error = #expect(throws: PostgreSQLError.self) { try store.save(request(1)) }
         #expect(error?.fault == .outcomeUnknown)
@@ -62,11 +72,92 @@ struct LostConnectionTests {
         let result = try store.save(request(2, [store.snapshot("Item", ["name": .string("later")])]))
         let names = try store.values("Item", "name").map(\.description).sorted()
         #expect(names == ["\"known\"", "\"later\"", "\"new\""])
-        #expect(try store.records(StoreQuery("Item")).first?[property: "size"] == .integer(2))
+        let first = try store.records(StoreQuery("Item")).first
+        #expect(first?[property: "size"] == .integer(2))
         let permanent = try #require(result.remappedIdentifiers[new[0].persistentIdentifier])
+        // The known record leads to the new one, whose identifier it has from the earlier save.
+        #expect(first?[property: "next"] == .identifier(permanent))
         let condition = QueryExpression.compare(.equal, .identifier(.variable(0)), .constant(.identifier(permanent)))
         #expect(try store.values("Item", "name", where: condition) == [.string("new")])
         #expect(try store.storedTransactions(after: 0, last: nil)?.count == (isCommitted ? 3 : 2))
+    }
+
+    /// Another context settled the save with its own one: it overwrote what it had not read, and the next save of the first context
+    /// wrote the new records again. So did a save that others' changes refused.
+    @Test func aSaveOfUnknownOutcomeIsSettledByItsContextAlone() throws {
+        let (space, proxy) = (try TestSpace(), try proxy())
+        defer { proxy.close() }
+        let store = try open(space, proxy, retryFor: .milliseconds(300))
+        let known = try store.insert("Item", ["name": .string("known"), "size": .integer(0)])[0]
+        try store.pool.using { $0.close() }
+        let (state, new) = (EditingState(), [store.snapshot("Item", ["name": .string("new")])])
+        func save(_ size: Int64, version: UInt64) throws {
+            _ = try store.save(
+                DataStoreSaveChangesRequest(
+                    inserted: new, updated: [store.snapshot("Item", ["size": .integer(size)], of: known)],
+                    editingState: state, changedSlots: [SlotSet([1])], updatedVersions: [version]))
+        }
+        proxy.cut(.afterCommit, staysDown: true)
+        let error = #expect(throws: PostgreSQLError.self) { try save(1, version: 1) }
+        #expect(error?.fault == .outcomeUnknown)
+        proxy.comeBack()
+        let other = #expect(throws: RecordsSuperseded.self) {
+            try store.update(known, ["size": .integer(5)], version: 1)
+        }
+        #expect(other?.identifiers == [known])
+        try store.update(known, ["size": .integer(5)], version: 2)
+        let own = #expect(throws: RecordsSuperseded.self) { try save(7, version: 1) }
+        #expect(own?.identifiers == [known])
+        // It has read the record again.
+        try save(7, version: 3)
+        #expect(try store.values("Item", "name") == [.string("known"), .string("new")])
+        #expect(try store.records(StoreQuery("Item")).first?[property: "size"] == .integer(7))
+    }
+
+    /// The keys of a thousand saves are kept, and a save whose key was gone counted as one that was not there.
+    @Test(arguments: [true, false]) func aSaveIsFoundAfterManyOthers(_ isCommitted: Bool) throws {
+        let (space, proxy) = (try TestSpace(), try proxy())
+        defer { proxy.close() }
+        let store = try open(space, proxy, retryFor: .milliseconds(300))
+        let (state, new) = (EditingState(), [store.snapshot("Item", ["name": .string("new")])])
+        func save() throws { _ = try store.save(DataStoreSaveChangesRequest(inserted: new, editingState: state)) }
+        proxy.cut(isCommitted ? .afterCommit : .beforeCommit, staysDown: true)
+        let error = #expect(throws: PostgreSQLError.self) { try save() }
+        #expect(error?.fault == .outcomeUnknown)
+        try space.open(items).insert("Item", ["name": .string("other")])
+        try space.configuration().connected { connection in
+            try connection.run("DELETE FROM mortise_saves")
+            try connection.run("UPDATE mortise_store SET \"lastTransaction\" = \"lastTransaction\" + 2000")
+        }
+        proxy.comeBack()
+        try save()
+        let names: [StoredValue] = [.string("new"), .string("other")]
+        #expect(try store.values("Item", "name") == (isCommitted ? names : names.reversed()))
+    }
+
+    /// A save threw as soon as nobody answered, although it was lost before its end.
+    @Test func aSaveWaitsForAServerThatComesBack() throws {
+        let (space, proxy) = (try TestSpace(), try proxy())
+        defer { proxy.close() }
+        let store = try open(space, proxy, retryFor: .seconds(60))
+        try store.insert("Item", ["name": .string("a")])
+        proxy.cut(.after(bytes: 10, fromServer: false), staysDown: true)
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { proxy.comeBack() }
+        try store.insert("Item", ["name": .string("b")])
+        #expect(try store.values("Item", "name") == [.string("a"), .string("b")])
+    }
+
+    /// Where each end of a save was lost, and the server said that it was not there, the save was tried for ever.
+    @Test func aSaveThatIsLostEachTimeEndsWithAnError() throws {
+        let (space, proxy) = (try TestSpace(), try proxy())
+        defer { proxy.close() }
+        let store = try open(space, proxy, retryFor: .milliseconds(300))
+        proxy.cut(.beforeEveryCommit)
+        let error = #expect(throws: PostgreSQLError.self) { try store.insert("Item", ["name": .string("a")]) }
+        #expect(error?.errorClass == .failedInputOutput && error?.fault != .outcomeUnknown)
+        proxy.cutNoMore()
+        try store.insert("Item", ["name": .string("b")])
+        #expect(try store.values("Item", "name") == [.string("b")])
     }
 
     @Test func encryptionThatTheServerDoesNotHaveIsRefusedWhereItIsRequired() throws {

@@ -235,6 +235,40 @@ import Testing
         follower.cancel()
     }
 
+    /// The server's own words said to save again, which never helps.
+    @Test func aNumberThatAnotherProgramHasTakenIsNamed() throws {
+        let space = try TestSpace()
+        let store = try space.open(items)
+        try store.insert("Item", ["name": .string("a")])
+        try space.configuration().connected {
+            _ = try $0.run("INSERT INTO \"Item\" (\"id\", \"ent\", \"rv\") VALUES (3, 1, 1)")
+        }
+        let error = #expect(throws: PostgreSQLError.self) {
+            try store.insert("Item", ["name": .string("b")], ["name": .string("c")])
+        }
+        guard case .damagedMetadata(let text)? = error?.fault else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.contains("nextNumber") && text.contains("Item"))
+        #expect(try store.records(StoreQuery("Item")).count == 2)
+    }
+
+    /// The server named its index only.
+    @Test func aValueThatAnIndexHasNoRoomForIsNamed() throws {
+        let space = try TestSpace()
+        let store = try space.open([entity("Item", [("name", .string), ("note", .string)], indexed: ["name"])])
+        let record = try store.insert("Item", ["name": .string("a")])[0]
+        // The server would make less of a text that repeats itself.
+        var numbers = SeededGenerator(seed: testSeed())
+        let long = String((0..<9_000).map { _ in Character(Unicode.Scalar(UInt8(33 + numbers.below(90)))) })
+        try store.update(record, ["note": .string(long)])
+        let error = #expect(throws: PostgreSQLError.self) { try store.update(record, ["name": .string(long)]) }
+        #expect(error?.fault == .unfitValue(record: "\(record)", property: "name"))
+        #expect(error?.errorClass == .invalid)
+        #expect(try store.values("Item", "name") == [.string("a")])
+    }
+
     @Test func anotherWriterThatTakesTooLongIsAnErrorOfTheClassBusy() throws {
         let space = try TestSpace()
         let store = try space.open(items, "&lockTimeout=100ms")

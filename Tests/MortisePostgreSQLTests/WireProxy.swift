@@ -6,12 +6,14 @@ import Synchronization
 final class WireProxy: @unchecked Sendable {
     // @unchecked: what changes after the object is made is under the lock.
 
-    /// Where a connection is cut, once.
+    /// Where a connection is cut, once unless it says otherwise.
     enum Cut: Sendable {
         /// When the server has said that it has committed a save, before the store gets that.
         case afterCommit
         /// Before the server gets the end of a save.
         case beforeCommit
+        /// The same with all connections, until another cut is set.
+        case beforeEveryCommit
         /// After so many bytes in one of the directions.
         case after(bytes: Int, fromServer: Bool)
     }
@@ -63,6 +65,8 @@ final class WireProxy: @unchecked Sendable {
     }
 
     func comeBack() { state.withLock { $0.isDown = false } }
+
+    func cutNoMore() { state.withLock { $0.cut = nil } }
 
     func close() {
         state.withLock {
@@ -120,7 +124,8 @@ final class WireProxy: @unchecked Sendable {
                 let isHere: Bool
                 switch state.cut {
                 case .afterCommit?: isHere = isServer && Self.contains(last, "COMMIT\0") && state.seesSave
-                case .beforeCommit?: isHere = !isServer && Self.contains(last, "INSERT INTO mortise_saves")
+                case .beforeCommit?, .beforeEveryCommit?:
+                    isHere = !isServer && Self.contains(last, "INSERT INTO mortise_saves")
                 case .after(let left, isServer)?:
                     isHere = left < count
                     if !isHere { state.cut = .after(bytes: left - count, fromServer: isServer) }
@@ -128,7 +133,7 @@ final class WireProxy: @unchecked Sendable {
                 }
                 if !isServer, Self.contains(last, "INSERT INTO mortise_saves") { state.seesSave = true }
                 guard isHere else { return false }
-                state.cut = nil
+                if case .beforeEveryCommit? = state.cut {} else { state.cut = nil }
                 state.cuts += 1
                 state.seesSave = false
                 if state.staysDown { state.isDown = true }

@@ -43,6 +43,21 @@ import Testing
         }
     }
 
+    /// A damaged length made a store that has had ten records tell of billions, one by one.
+    @Test func recordsThatAStoreHasNotHadAreRefused() {
+        var changes = HistoryChanges()
+        changes.inserted = [
+            HistoryChanges.Run(entity: 1, first: 1, count: 4), HistoryChanges.Run(entity: 2, first: 5, count: 5),
+        ]
+        #expect(HistoryChanges(changes.data, below: 10) != nil)
+        #expect(HistoryChanges(changes.data, below: 9) == nil)
+        changes.inserted[0].count = 1 << 60
+        #expect(HistoryChanges(changes.data, below: 10) == nil)
+        // Nor does it tell of any of them twice.
+        changes.inserted[0].count = 5
+        #expect(HistoryChanges(changes.data, below: 10) == nil)
+    }
+
     @Test func otherBytesAreRefusedOrReadAndNeverTrap() {
         var numbers = SeededGenerator(seed: testSeed())
         var refused = 0

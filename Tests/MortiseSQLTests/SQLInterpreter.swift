@@ -124,6 +124,9 @@ struct SQLInterpreter {
         case .isNotIn(let a, let list):
             let value = value(a)
             return value.isNull ? .null : truth(!list.contains { Self.order(value, $0) == 0 })
+        case .isAmong(let a, let numbers):
+            guard case .integer(let number) = value(a) else { return .null }
+            return truth(numbers.contains(Int(number)))
         case .hasPart(let a, let b):
             guard case .text(let whole) = value(a), case .text(let part) = value(b) else { return .null }
             return truth(Data(whole.utf8).range(of: Data(part.utf8)) != nil)

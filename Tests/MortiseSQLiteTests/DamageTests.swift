@@ -48,6 +48,17 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path("none")))
     }
 
+    /// Queries looked for the old value, and nothing said so.
+    @Test func aDecimalWhoseKeyIsOfAnotherValueIsFoundByVerifying() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), [entity("Item", [("price", .decimal), ("cost", .decimal)])])
+        try store.insert("Item", ["price": .decimal(1.5)], ["price": .decimal(.nan), "cost": .decimal(-2)], [:])
+        #expect(try store.configuration.verifyStore().problems == [])
+        try store.pool.writing { try $0.run("UPDATE \"Item\" SET \"cost\" = '7' WHERE \"id\" = 2") }
+        let problems = try store.configuration.verifyStore().problems
+        #expect(problems.count == 1 && problems[0].contains("cost of record 2 of Item"))
+    }
+
     @Test func aLaterFormatIsRefused() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(folder.path(), entities)

@@ -2,6 +2,7 @@
 import Foundation
 import MortiseCore
 @testable import MortiseSQLite
+import Synchronization
 import Testing
 
 /// Lists that are read by the columns of others, and what becomes of references to deleted records.
@@ -40,6 +41,38 @@ import Testing
         let found = try #require(try store.records(StoreQuery("Owner", prefetch: ["letters", "houses"])).first)
         #expect(found[property: "letters"] == .identifiers([letter]))
         #expect(found[property: "houses"] == .identifiers([house]))
+    }
+
+    /// Where references are unique together with other values, and several records change, the owners that they leave were not told.
+    @Test func ownersThatUniqueReferencesLeaveAreNamed() throws {
+        let folder = try TemporaryFolder()
+        let entities = [
+            StoredEntity(name: "Owner", properties: [Self.list("seats", "Seat", inverse: "owner")]),
+            StoredEntity(
+                name: "Seat",
+                properties: entity("", [("row", .int64)]).properties + [
+                    Self.reference("owner", inverse: "seats", isOptional: true)
+                ], uniquenessConstraints: [["row", "owner"]], indices: []),
+        ]
+        let store = try SQLiteStore.open(folder.path(), entities)
+        let owners = try store.insert("Owner", [:], [:])
+        let seats = try store.insert(
+            "Seat", ["row": .integer(1), "owner": .identifier(owners[0])],
+            ["row": .integer(2), "owner": .identifier(owners[0])])
+        let deliveries = Mutex<[ChangeFeed.Delivery]>([])
+        let arrived = DispatchSemaphore(value: 0)
+        let follower = try #require(store.changeFeed).follow(.records) { delivery in
+            deliveries.withLock { $0.append(delivery) }
+            arrived.signal()
+        }
+        let changed = seats.map { store.snapshot("Seat", ["owner": .identifier(owners[1])], of: $0) }
+        _ = try store.save(
+            DataStoreSaveChangesRequest(
+                updated: changed, editingState: EditingState(), changedSlots: [SlotSet([1]), SlotSet([1])]))
+        #expect(arrived.wait(timeout: .now() + 60) == .success)
+        let updated = deliveries.withLock { $0 }.flatMap(\.changes).flatMap(\.updated).map(\.record)
+        #expect(Set(updated) == Set(owners + seats))
+        follower.cancel()
     }
 
     /// A reference without an inverse was cleared although its record requires it, and the record could not be read afterwards.

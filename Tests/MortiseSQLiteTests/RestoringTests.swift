@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseSQL
 @testable import MortiseSQLite
 import PackageTestSupport
+import Synchronization
 import Testing
 
 /// A backup takes the place of its store as a whole, and of no store that somebody has open.
@@ -32,6 +33,78 @@ import Testing
         }
         let restored = try SQLiteStore.open(folder.path(), entities)
         #expect(try restored.values("Item", "name").map(\.description) == ["\"a\""])
+    }
+
+    /// A backup began again with each save between two of its parts, and did not end before the saves did. Verifying took the number
+    /// of a record that was inserted meanwhile for one too many.
+    @Test func backingUpAndVerifyingEndWhileOthersSave() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        let large = StoredValue.string(String(repeating: "large ", count: 100_000))
+        for _ in 0..<32 { try store.insert("Item", ["name": large]) }
+        let state = Mutex((isWanted: true, isTooLate: false, failure: String?.none))
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let end = Date(timeIntervalSinceNow: 60)
+            do {
+                while state.withLock({ $0.isWanted }) {
+                    try store.insert("Item", ["name": .string("small")])
+                    if Date() < end { continue }
+                    state.withLock { $0.isTooLate = true }
+                    break
+                }
+            } catch {
+                state.withLock { $0.failure = "\(error)" }
+            }
+            isDone.signal()
+        }
+        let backup = Result { try store.configuration.backUpStore(to: folder.path("backup")) }
+        var problems: [String] = []
+        for _ in 0..<20 { problems += (try? store.configuration.verifyStore().problems) ?? ["an error"] }
+        state.withLock { $0.isWanted = false }
+        isDone.wait()
+        #expect(throws: Never.self) { try backup.get() }
+        #expect(state.withLock { !$0.isTooLate && $0.failure == nil })
+        #expect(problems == [])
+        let copy = SQLiteConfiguration(path: folder.path("backup"), allowsSave: false)
+        #expect(try copy.verifyStore().problems == [])
+    }
+
+    /// The lock was beside the link, where nobody else looked for it.
+    @Test func aStoreThatIsOpenByALinkIsNotReplaced() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        try store.close()
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: folder.path())
+        let linked = try SQLiteStore.open(folder.path("link"), entities)
+        #expect(throws: SQLiteError(folder.path(), .inUse)) {
+            try store.configuration.restoreStore(from: folder.path("backup"), replacing: true) {}
+        }
+        #expect(try linked.values("Item", "name") == [.string("a"), .string("b")])
+    }
+
+    /// A reader that has the file open heard nothing until the restored store had as many transactions as the one before.
+    @Test func aReaderHearsOfAStoreThatWasRestored() throws {
+        let folder = try TemporaryFolder()
+        let store = try backedUp(folder)
+        let reader = try SQLiteStore.open(folder.path(), entities) {
+            $0 = SQLiteConfiguration(path: $0.path, allowsSave: false)
+            $0.pollInterval = .milliseconds(10)
+        }
+        let deliveries = Mutex<[ChangeFeed.Delivery]>([])
+        let arrived = DispatchSemaphore(value: 0)
+        let follower = try #require(reader.changeFeed).follow(.records) { delivery in
+            deliveries.withLock { $0.append(delivery) }
+            arrived.signal()
+        }
+        try store.close()
+        _ = try store.configuration.restoreStore(from: folder.path("backup"), replacing: true) {}
+        #expect(arrived.wait(timeout: .now() + 60) == .success)
+        #expect(deliveries.withLock { $0 }.flatMap(\.changes).map(\.isIncomplete) == [true])
+        let record = try SQLiteStore.open(folder.path(), entities).insert("Item", ["name": .string("c")])[0]
+        #expect(arrived.wait(timeout: .now() + 60) == .success)
+        #expect(deliveries.withLock { $0 }.flatMap(\.changes).flatMap(\.inserted.records) == [record])
+        follower.cancel()
     }
 
     private func bytes(_ path: String) throws -> Int64 {

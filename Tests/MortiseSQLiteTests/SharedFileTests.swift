@@ -73,6 +73,88 @@ import Testing
         try b.insert("Item", ["name": .string("x")])
     }
 
+    /// SQLite does not wait before it gives a file a write-ahead log, and a second process failed at once.
+    @Test func openingWaitsForAnotherThatWritesAFileWithoutALog() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        try store.insert("Item", ["name": .string("x")])
+        // A backup has no log.
+        _ = try store.configuration.backUpStore(to: folder.path("copy"))
+        nonisolated(unsafe) let other = try SQLiteConnection(folder.path("copy"), .readWrite, busyTimeout: .zero)
+        try other.run("BEGIN IMMEDIATE")
+        let isReleased = DispatchSemaphore(value: 0)
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.2) {
+            other.close()
+            isReleased.signal()
+        }
+        let copy = try SQLiteStore.open(folder.path("copy"), entities) { $0 = SQLiteConfiguration(path: $0.path) }
+        isReleased.wait()
+        #expect(try copy.values("Item", "name") == [.string("x")])
+    }
+
+    /// It was said to be closed.
+    @Test func aStoreForReadingIsSaidToBeOne() throws {
+        let folder = try TemporaryFolder()
+        let writer = try SQLiteStore.open(folder.path(), entities)
+        try writer.insert("Item", ["name": .string("x")])
+        let reader = try SQLiteStore.open(folder.path(), entities) {
+            $0 = SQLiteConfiguration(path: $0.path, allowsSave: false)
+        }
+        for body in [{ try reader.erase() }, { try reader.removeHistory([1], secure: false) }] {
+            let error = #expect(throws: SQLiteError.self, performing: body)
+            #expect(error?.errorClass == .denied && error?.description.contains("allowsSave") == true)
+        }
+        try reader.close()
+        #expect(throws: SQLiteError(folder.path(), .closed)) { try reader.erase() }
+        #expect(try writer.values("Item", "name") == [.string("x")])
+    }
+
+    /// What had to be gone stayed in the log, and nobody was told.
+    @Test func whatTheLogKeepsIsNotSaidToBeGone() throws {
+        let folder = try TemporaryFolder()
+        let (a, b) = (try SQLiteStore.open(folder.path(), entities), try SQLiteStore.open(folder.path(), entities))
+        try a.insert("Item", ["name": .string("x")])
+        try a.insert("Item", ["name": .string("y")])
+        try b.reading { _, _ in
+            try a.insert("Item", ["name": .string("z")])
+            let error = #expect(throws: SQLiteError.self) { try a.removeHistory([1], secure: true) }
+            #expect(error?.errorClass == .busy)
+            #expect(try a.historyBounds().horizon == 0)
+        }
+        try a.removeHistory([1], secure: true)
+        #expect(try a.historyBounds().horizon == 1)
+        let log = try FileManager.default.attributesOfItem(atPath: folder.path() + "-wal")[.size] as? NSNumber
+        #expect(log == 0)
+    }
+
+    /// The record that has another NaN was said to have the unique value.
+    @Test func aNaNIsNotSaidToBeTaken() throws {
+        let folder = try TemporaryFolder()
+        let numbers = [entity("Item", [("weight", .double), ("name", .string)], unique: [["weight"], ["name"]])]
+        let store = try SQLiteStore.open(folder.path(), numbers)
+        let records = try store.insert("Item", ["weight": .double(.nan)], ["name": .string("x")])
+        let error = #expect(throws: RecordsSuperseded.self) {
+            try store.insert("Item", ["weight": .double(.nan), "name": .string("x")])
+        }
+        #expect(error?.identifiers == [records[1]])
+    }
+
+    /// More than a thousand records were changed by parts, and the last of a part took what the next part had not given up yet.
+    @Test func aBatchShiftsUniqueValuesOfAnyNumberOfRecords() throws {
+        let folder = try TemporaryFolder()
+        let numbers = [entity("Item", [("code", .int64)], unique: [["code"]])]
+        let store = try SQLiteStore.open(folder.path(), numbers)
+        let new = (1...1_500).map { store.snapshot("Item", ["code": .integer($0)]) }
+        _ = try store.save(DataStoreSaveChangesRequest(inserted: new, editingState: EditingState()))
+        let code = store.property("Item", "code")
+        let assignment = StoreBatch.Assignment(
+            property: QueryProperty(entity: "Item", name: "code", slot: 0),
+            value: .arithmetic(.add, code, .constant(.integer(1)), .int64))
+        let result = try store.execute(StoreBatch(.query(StoreQuery("Item")), .update([assignment])))
+        #expect(result.count == 1_500)
+        #expect(try store.values("Item", "code") == (2...1_501).map { .integer($0) })
+    }
+
     @Test func aStoreThatAnotherHasBroughtToAnotherSchemaIsRefused() throws {
         let folder = try TemporaryFolder()
         let a = try SQLiteStore.open(folder.path(), entities)

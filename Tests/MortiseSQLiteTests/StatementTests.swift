@@ -48,6 +48,55 @@ import Testing
         }
     }
 
+    /// The columns of every table were counted twice, once it was there.
+    @Test func aTableWithAllColumnsThatSQLiteTakesComesToAnotherSchema() throws {
+        let folder = try TemporaryFolder()
+        let names = (0..<1_997).map { "p\($0)" }
+        try SQLiteStore.open(folder.path(), [entity("Wide", names.map { ($0, .int64) })]).close()
+        let store = try SQLiteStore.open(folder.path(), [entity("Wide", names.map { ($0, .int64) }, indexed: ["p0"])])
+        try store.insert("Wide", ["p1996": .integer(7)])
+        #expect(try store.values("Wide", "p1996") == [.integer(7)])
+    }
+
+    /// SQLite took no index of some records alone, and each save of a unique value read all records of a subentity.
+    @Test func uniqueValuesAreFoundByTheirIndexes() throws {
+        let folder = try TemporaryFolder()
+        let entities = [
+            entity("Base", [("name", .string)]),
+            StoredEntity(
+                name: "Middle", superentity: "Base",
+                properties: entity("", [("code", .int64), ("day", .date)]).properties,
+                uniquenessConstraints: [["code"], ["day"]], indices: []),
+            StoredEntity(
+                name: "Leaf", superentity: "Middle", properties: [], uniquenessConstraints: [["name"]], indices: []),
+        ]
+        let store = try SQLiteStore.open(folder.path(), entities)
+        for name in ["Middle", "Leaf"] {
+            let conditions: [QueryExpression] = [
+                .compare(.equal, store.property(name, "code"), .constant(.integer(1))),
+                .contains(.list([.constant(.integer(1)), .constant(.integer(2))]), store.property(name, "code")),
+                .compare(.equal, store.property(name, "day"), .constant(.date(.distantPast))),
+                .compare(.equal, store.property(name, "name"), .constant(.string("a"))),
+            ]
+            for condition in conditions {
+                let query = StoreQuery(name, conjuncts: [condition])
+                let rows = try #require(store.selection(query)).rows
+                var steps: [String] = []
+                try store.pool.reading { connection in
+                    try connection.run("EXPLAIN QUERY PLAN SELECT t0.\"name\"" + rows.text, rows.values) {
+                        steps.append($0.text(3) ?? "")
+                    }
+                }
+                #expect(steps.count == 1 && steps[0].contains("INDEX mortise_unique_Base_"), "\(condition): \(steps)")
+                #expect(!store.plan(query).isFullScan)
+            }
+        }
+        // The constraint on what Base has is about all of its records.
+        let base = try store.insert("Base", ["name": .string("a")])[0]
+        let error = #expect(throws: RecordsSuperseded.self) { try store.insert("Leaf", ["name": .string("a")]) }
+        #expect(error?.identifiers == [base])
+    }
+
     @Test func constantsDoNotChangeTheText() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(

@@ -34,6 +34,14 @@ final class PostgreSQLFollowing: Sendable {
         feed.postNews()
     }
 
+    /// Says that others have committed what cannot be read.
+    func postUnknown(upTo number: Int64) {
+        guard lastPosted < number else { return }
+        var unknown = ChangeSet()
+        unknown.isIncomplete = true
+        post(remote: isFollowed ? [unknown] : [], upTo: number)
+    }
+
     func stop() { isStopped.withLock { $0 = true } }
 
     /// Waits for news on a thread of its own, which has a connection while somebody follows the store. Without news it looks for itself

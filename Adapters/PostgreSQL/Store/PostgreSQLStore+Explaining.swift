@@ -9,11 +9,40 @@ extension PostgreSQLStore {
     func explained(
         _ error: PostgreSQLError, _ requested: RequestedChanges, _ writer: SaveWriter, isBatch: Bool = false
     ) throws -> any Error {
-        try pool.using { connection in
+        if error.state == "54000" { return explainedSize(error, requested) }
+        return try pool.using { connection in
             error.state == "23505"
                 ? try explainedDuplicate(error, requested, writer, connection, isBatch: isBatch)
                 : try explainedReference(error, requested, writer, connection)
         }
+    }
+
+    // MARK: Sizes
+
+    /// The record whose value the server's index has no room for: the one with the largest.
+    private func explainedSize(_ error: PostgreSQLError, _ requested: RequestedChanges) -> PostgreSQLError {
+        guard case .engine(_, _, _, _, let name?) = error.fault else { return error }
+        let index = mapping.tables.lazy.flatMap { self.mapping.indexes(ofTable: $0.name) }.first { $0.name == name }
+        guard let index else { return error }
+        var largest: (size: Int, record: PersistentIdentifier, property: String)?
+        for snapshot in requested.inserted + requested.updated {
+            let record = snapshot.persistentIdentifier
+            guard let entity = mapping.entities[record.entityName], entity.table == index.table else { continue }
+            for slot in entity.slots {
+                guard case .attribute(let columns) = slot.place, index.columns.contains(columns.compared),
+                    let value = snapshot[property: slot.slot.name]
+                else { continue }
+                let size =
+                    switch columns.contents(of: value)?.main {
+                    case .text(let text): text.utf8.count
+                    case .blob(let data): data.count
+                    default: 0
+                    }
+                if size > largest?.size ?? 0 { largest = (size, record, slot.slot.name) }
+            }
+        }
+        guard let largest else { return error }
+        return self.error(.unfitValue(record: "\(largest.record)", property: largest.property))
     }
 
     // MARK: References
@@ -88,6 +117,7 @@ extension PostgreSQLStore {
             let constraint: [Int]
             let values: [SQLValue]
         }
+        if let taken = try takenNumber(error, requested, writer, connection) { return taken }
         var claims: [Claim: PersistentIdentifier] = [:]
         var asked: [(claim: Claim, record: PersistentIdentifier, statement: PostgreSQLConnection.Statement)] = []
         let gone = Set(requested.deleted)
@@ -137,6 +167,26 @@ extension PostgreSQLStore {
             return RecordsSuperseded([other])
         }
         return error
+    }
+
+    /// Why a new record did not get its number: somebody has given it to another one. Nil where another constraint refuses.
+    private func takenNumber(
+        _ error: PostgreSQLError, _ requested: RequestedChanges, _ writer: SaveWriter,
+        _ connection: PostgreSQLConnection
+    ) throws -> PostgreSQLError? {
+        guard case .engine(_, _, let table?, _, let constraint?) = error.fault, constraint.hasPrefix("\(table)_pkey"),
+            let (_, numbers) = writer.numbers(writer.permanent.values).first(where: { $0.table == table })
+        else { return nil }
+        let found = try connection.run(
+            "SELECT t.\"id\" FROM \(SQLName.quoted(table)) t WHERE t.\"id\" = ANY($1::int8[]) ORDER BY 1 LIMIT 1",
+            [.numbers(numbers)])
+        guard let number = found.rows.first?.integer(0),
+            let record = writer.permanent.values.first(where: { writer.number($0) == number })
+        else { return nil }
+        return self.error(
+            .damagedMetadata(
+                "the next record would be \(record), and \(table) has that number already, by another program perhaps; "
+                    + "nextNumber of mortise_store has to be greater"))
     }
 
     private func notUnique(

@@ -30,6 +30,7 @@ extension PostgreSQLStore: HistoryProviding {
     /// Deletes the matching transactions from the history. The records stay as they are.
     /// - Throws: `PostgreSQLError`; what the predicate throws.
     public func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
+        guard allowsSave else { throw error(.readOnly) }
         let doomed = try fetchHistory(descriptor).map(\.transactionIdentifier)
         if doomed.isEmpty { return }
         try pool.using { connection in
@@ -69,12 +70,14 @@ extension PostgreSQLStore: HistoryProviding {
         var first = first
         while true {
             let found = try connection.run(
-                "SELECT h.n, h.at, h.author, h.process, h.bundle, h.changes FROM mortise_history h "
-                    + "WHERE h.n > $1::int8 AND h.n <= $2::int8 ORDER BY h.n LIMIT 1000",
+                "SELECT h.n, h.at, h.author, h.process, h.bundle, h.changes, "
+                    + "(SELECT s.\"nextNumber\" FROM mortise_store s) FROM mortise_history h WHERE h.n > $1::int8 AND h.n <= $2::int8 ORDER BY h.n LIMIT 1000",
                 [.integer(first), .integer(last)])
             for row in found.rows {
                 first = row.integer(0)
-                guard case .blob(let data)? = row.value(5), let changes = HistoryChanges(data) else {
+                guard case .blob(let data)? = row.value(5),
+                    let changes = HistoryChanges(data, below: row.number(6) ?? .max)
+                else {
                     throw error(
                         .damagedValue(record: "transaction \(first)", property: "changes", found: "other bytes"))
                 }

@@ -14,6 +14,21 @@ extension PostgreSQLStore {
     /// not checked.
     /// - Throws: `PostgreSQLError`, which names the record at fault.
     public func restore(_ records: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64) throws {
+        guard allowsSave else { throw error(.readOnly) }
+        guard nextNumber < 1 << 62 else {
+            throw error(.misfit("The store has used up the numbers that records can have"))
+        }
+        let known = identifier
+        do {
+            try restoring(records, ofStore: store, nextNumber: nextNumber)
+        } catch {
+            // The tables have the identifier that they had.
+            current.withLock { $0 = known }
+            throw error
+        }
+    }
+
+    private func restoring(_ records: [DefaultSnapshot], ofStore store: String, nextNumber: UInt64) throws {
         try saveLock.withLock {
             try pool.using { connection in
                 try connection.transaction {
@@ -47,14 +62,22 @@ extension PostgreSQLStore {
         }
     }
 
-    /// Removes the references of tables, or puts them back without looking at what is there.
+    /// Removes the references of the store's tables, or puts them back without looking at what is there. Other programs may have tables
+    /// in the same schema.
     private func setReferences(_ connection: PostgreSQLConnection, areChecked: Bool) throws {
         if !areChecked {
+            let tables = Set(mapping.catalog.entities.map(\.table)).union(
+                linkSlots.compactMap { owner, place in
+                    if case .links(let links) = owner.slots[place].place { links } else { nil }
+                })
             let found = try connection.run(
                 """
                 SELECT c.conrelid::regclass::text, c.conname::text FROM pg_constraint c \
-                WHERE c.contype = 'f' AND c.connamespace = current_schema()::regnamespace
-                """)
+                JOIN pg_class t ON t.oid = c.conrelid JOIN pg_class d ON d.oid = c.confrelid \
+                WHERE c.contype = 'f' AND c.connamespace = current_schema()::regnamespace \
+                AND d.relnamespace = c.connamespace \
+                AND t.relname::text = ANY($1::text[]) AND d.relname::text = ANY($1::text[])
+                """, [.array(tables.sorted().map(SQLValue.text), of: "text")])
             _ = try connection.run(
                 found.rows.compactMap { row in
                     guard let table = row.text(0), let name = row.text(1) else { return nil }

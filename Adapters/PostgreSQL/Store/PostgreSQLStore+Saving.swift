@@ -4,12 +4,26 @@ public import MortiseCore
 import MortiseSQL
 import Synchronization
 
+/// What a save leaves in the store.
+struct SaveTrace: Sendable {
+    let key: UUID
+    /// The number of the transaction.
+    let number: Int64
+    /// The first number of those that it gives to records.
+    let first: Int64
+    /// When it is, as the history has it.
+    let date: Double
+}
+
 /// A save of which it is not known whether it was committed.
 struct UnsettledSave: Sendable {
-    let key: UUID
+    let trace: SaveTrace
+    /// The context that saved: nobody else knows what it was going to save.
+    let context: UUID
     /// The identifiers that new records have in their context, in the order of their numbers.
     let inserted: [PersistentIdentifier]
-    let updated: Set<PersistentIdentifier>
+    /// The versions of the changed records: those that they had, and those that they get.
+    let updated: [PersistentIdentifier: (before: UInt64, after: UInt64)]
     let deleted: Set<PersistentIdentifier>
 }
 
@@ -24,7 +38,9 @@ extension PostgreSQLStore {
         return try saveLock.withLock {
             let settled = try settle(request)
             let requested = settled.changes
-            return try committing(author: request.editingState.author) { writer in
+            let result: DataStoreSaveChangesResult<DefaultSnapshot> = try committing(
+                author: request.editingState.author, of: request.editingState.id
+            ) { writer in
                 try writer.begin(numbers: requested.inserted.count, requested)
                 let superseded = settled.request.superseded { writer.versions[$0] }
                 if !superseded.isEmpty { throw RecordsSuperseded(superseded) }
@@ -49,12 +65,16 @@ extension PostgreSQLStore {
                         historyToken: DefaultHistoryToken([identifier: transaction])), changes, requested.updated
                 )
             }
+            // Until then the context asks once more, and needs to know what was there.
+            unsettled.withLock { $0.removeAll { settled.keys.contains($0.trace.key) } }
+            return result
         }
     }
 
     /// Removes all records. Numbers go on, and so does the history.
     /// - Throws: `PostgreSQLError`.
     public func erase() throws {
+        guard allowsSave else { throw error(.readOnly) }
         try saveLock.withLock {
             try committing(author: nil) { writer in
                 try writer.begin(numbers: 0)
@@ -75,7 +95,7 @@ extension PostgreSQLStore {
     /// `begin` starts the transaction, and says what is to be changed. `explain` finds out why the server has refused it, once the
     /// transaction is gone. `make` makes the result, the part of what is posted that has values, and the records that were given new ones.
     func committing<R>(
-        author: String?, _ begin: (SaveWriter) throws -> RequestedChanges,
+        author: String?, of context: UUID? = nil, _ begin: (SaveWriter) throws -> RequestedChanges,
         failing explain: (PostgreSQLError, SaveWriter) throws -> any Error = { error, _ in error },
         result make: (SaveWriter, Int64) throws -> (R, ChangeSet, [DefaultSnapshot])
     ) throws -> R {
@@ -84,7 +104,14 @@ extension PostgreSQLStore {
         while true {
             var writer: SaveWriter?
             var isEnding = false
-            let connection = try pool.take()
+            let connection: PostgreSQLConnection
+            do {
+                connection = try pool.take()
+            } catch let error as PostgreSQLError {
+                guard case .unreachable = error.fault, .now < deadline else { throw error }
+                pause.wait()
+                continue
+            }
             do {
                 let new = SaveWriter(self, connection)
                 writer = new
@@ -94,14 +121,16 @@ extension PostgreSQLStore {
             } catch let error as PostgreSQLError {
                 connection.rollBack()
                 let isUsable = connection.isUsable
+                // The next one finds the leader.
+                if error.state == "25006" { connection.close() }
                 pool.put(connection)
                 if isEnding, !isUsable || error.state == "40003", let writer {
                     // Committed or not: the server knows.
-                    if let number = try outcome(of: writer, deadline) {
-                        return try pool.using {
-                            try finished(writer, number, $0, author: author, make, isSettled: true)
-                        }
+                    if let number = try outcome(of: writer, context, deadline) {
+                        // It is there, whatever becomes of the connection.
+                        return try finished(writer, number, try? pool.take(), author: author, make)
                     }
+                    guard .now < deadline else { throw error }
                     pause.wait()
                     continue
                 }
@@ -109,7 +138,9 @@ extension PostgreSQLStore {
                     pause.wait()
                     continue
                 }
-                guard let writer, let state = error.state, state == "23505" || state == "23503" else { throw error }
+                guard let writer, let state = error.state, ["23505", "23503", "54000"].contains(state) else {
+                    throw error
+                }
                 throw try explain(error, writer)
             } catch {
                 connection.rollBack()
@@ -158,14 +189,15 @@ extension PostgreSQLStore {
     }
 
     private func finished<R>(
-        _ writer: SaveWriter, _ number: Int64?, _ connection: PostgreSQLConnection, author: String?,
-        _ make: (SaveWriter, Int64) throws -> (R, ChangeSet, [DefaultSnapshot]), isSettled: Bool = false
+        _ writer: SaveWriter, _ number: Int64?, _ connection: PostgreSQLConnection?, author: String?,
+        _ make: (SaveWriter, Int64) throws -> (R, ChangeSet, [DefaultSnapshot])
     ) throws -> R {
-        defer { if !isSettled { pool.put(connection) } }
+        defer { if let connection { pool.put(connection) } }
         guard let number else { return try make(writer, following.lastPosted).0 }
         if writer.holdsNaN { knownNaN.withLock { $0 = true } }
         var (result, changes, updated) = try make(writer, number)
-        try? takeInOthers(connection, before: number)
+        let othersAreTold = connection.map { (try? takeInOthers($0, before: number)) != nil } ?? false
+        if !othersAreTold { following.postUnknown(upTo: number - 1) }
         fill(&changes, number, author: author, updated, writer)
         following.post(changes, number: number)
         return result
@@ -205,38 +237,57 @@ extension PostgreSQLStore {
     /// Asks whether a transaction was committed whose connection was lost.
     /// - Returns: its number; nil if it was not.
     /// - Throws: `PostgreSQLError` with the fault `outcomeUnknown` if nobody answers in time.
-    private func outcome(of writer: SaveWriter, _ deadline: ContinuousClock.Instant) throws -> Int64? {
+    private func outcome(
+        of writer: SaveWriter, _ context: UUID?, _ deadline: ContinuousClock.Instant
+    ) throws -> Int64? {
         var pause = Backoff()
-        repeat {
+        asking: repeat {
             do {
-                return try pool.using { try committed(writer.key, $0)?.number }
+                return try pool.using { connection in
+                    do { return try committed(writer.trace, connection)?.number } catch let error as PostgreSQLError {
+                        if error.state == "25006" { connection.close() }
+                        throw error
+                    }
+                }
             } catch let error as PostgreSQLError {
                 switch error.fault {
                 case .unreachable, .timedOut, .noConnection: pause.wait()
                 case .engine where error.errorClass == .busy || error.state == "25006": pause.wait()
-                default: throw error
+                // Whatever else keeps the server from saying so: the save may be there.
+                default: break asking
                 }
             }
         } while .now < deadline
-        let permanent = writer.permanent.sorted { $0.value < $1.value }.map(\.key)
-        unsettled.withLock {
-            $0.append(
-                UnsettledSave(
-                    key: writer.key, inserted: permanent, updated: Set(writer.versions.keys).subtracting(writer.gone),
-                    deleted: writer.gone))
+        if let context {
+            let save = UnsettledSave(
+                trace: writer.trace, context: context,
+                inserted: writer.permanent.sorted { $0.value < $1.value }.map(\.key),
+                updated: writer.raisedVersions, deleted: writer.gone)
+            unsettled.withLock { $0.append(save) }
         }
         throw error(.outcomeUnknown)
     }
 
     /// The number of a transaction, and the first of those that it gave to records; nil if it was not committed. The lock of the store is
     /// held until a transaction ends, so that nothing is on its way when it has been waited for.
-    private func committed(_ key: UUID, _ connection: PostgreSQLConnection) throws -> (number: Int64, first: Int64)? {
+    /// - Throws: `PostgreSQLError` with the fault `outcomeUnknown` if neither the keys nor the history reach back so far.
+    private func committed(
+        _ trace: SaveTrace, _ connection: PostgreSQLConnection
+    ) throws -> (number: Int64, first: Int64)? {
         try connection.transaction {
             let results = try connection.run([
-                .init("SELECT 1 FROM mortise_store FOR UPDATE"),
-                .init("SELECT s.n, s.first FROM mortise_saves s WHERE s.key = $1::uuid", [.uuid(key)]),
+                .init("SELECT s.\"lastTransaction\" FROM mortise_store s FOR UPDATE"),
+                .init("SELECT s.n, s.first FROM mortise_saves s WHERE s.key = $1::uuid", [.uuid(trace.key)]),
+                .init("SELECT h.at FROM mortise_history h WHERE h.n = $1::int8", [.integer(trace.number)]),
             ])
-            return results[1].rows.first.map { ($0.integer(0), $0.integer(1)) }
+            if let row = results[1].rows.first { return (row.integer(0), row.integer(1)) }
+            // The keys of the last saves are there.
+            guard let last = results[0].rows.first?.integer(0), last > trace.number + SaveWriter.mostSaves else {
+                return nil
+            }
+            // A transaction of that number is this one, or one that was committed instead.
+            guard let row = results[2].rows.first else { throw error(.outcomeUnknown) }
+            return row.value(0) == .real(trace.date) ? (trace.number, trace.first) : nil
         }
     }
 
@@ -245,6 +296,8 @@ extension PostgreSQLStore {
         var request: DataStoreSaveChangesRequest<DefaultSnapshot>
         var changes: RequestedChanges
         var permanent: [PersistentIdentifier: PersistentIdentifier] = [:]
+        /// The saves that were there.
+        var keys: Set<UUID> = []
     }
 
     private func settle(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> SettledRequest {
@@ -253,15 +306,19 @@ extension PostgreSQLStore {
             changes: RequestedChanges(
                 inserted: request.inserted, updated: request.updated, changedSlots: request.changedSlots,
                 deleted: request.deleted.map(\.persistentIdentifier)))
-        for save in unsettled.withLock({ $0 }) {
-            let found = try pool.using { try committed(save.key, $0) }
-            if let found { take(save, first: found.first, into: &settled) }
-            unsettled.withLock { $0.removeAll { $0.key == save.key } }
+        for save in unsettled.withLock({ $0 }) where save.context == request.editingState.id {
+            if let found = try pool.using({ try committed(save.trace, $0) }) {
+                take(save, first: found.first, into: &settled)
+                settled.keys.insert(save.trace.key)
+            } else {
+                unsettled.withLock { $0.removeAll { $0.trace.key == save.trace.key } }
+            }
         }
         return settled
     }
 
-    /// Takes out of a request what was committed: new records become known ones, and versions are one more.
+    /// Takes out of a request what was committed: new records become known ones, and versions are those that it has made, unless the
+    /// context has read the records since.
     private func take(_ save: UnsettledSave, first: Int64, into settled: inout SettledRequest) {
         for (place, record) in save.inserted.enumerated() {
             settled.permanent[record] = .numbered(
@@ -271,10 +328,13 @@ extension PostgreSQLStore {
         func versions(_ records: [PersistentIdentifier], _ read: [UInt64]) -> [UInt64] {
             records.enumerated().map { place, record in
                 let version = place < read.count ? read[place] : 0
-                return version > 0 && save.updated.contains(record) ? version + 1 : version
+                guard version > 0, let known = save.updated[record], known.before == version else { return version }
+                return known.after
             }
         }
-        var updated = request.updated
+        var updated = request.updated.map {
+            $0.copy(persistentIdentifier: $0.persistentIdentifier, remappedIdentifiers: settled.permanent)
+        }
         var slots = request.changedSlots
         var updatedVersions = versions(updated.map(\.persistentIdentifier), request.updatedVersions)
         var inserted: [DefaultSnapshot] = []

@@ -87,6 +87,7 @@ final class RecordDecoding: Sendable {
             case .constant(let value): values.append(value)
             case .attribute(let columns, let main, let other):
                 guard let value = Self.value(row, columns, main, other) else { throw damaged(main) }
+                if value.isNull, !decoder.entity.slots[place].slot.property.isOptional { throw damaged(main) }
                 values.append(value)
             case .reference(let column, let entityColumn, let destination):
                 if row.isNull(column) {

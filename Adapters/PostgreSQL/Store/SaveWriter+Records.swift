@@ -19,7 +19,10 @@ extension SaveWriter {
                 .init(
                     "UPDATE \(SQLName.quoted(owner.table)) SET \(cleared)\"rv\" = \"rv\" + 1 WHERE \"id\" = ANY($1::int8[])",
                     [.numbers(left.compactMap { number($0) }.sorted())]))
-            for holder in left { written[holder, default: []].insert(slot) }
+            for holder in left {
+                written[holder, default: []].insert(slot)
+                raises[holder, default: 0] += 1
+            }
         }
         for record in records { preserve(record, try entity(record)) }
         unlink(records)
@@ -72,7 +75,9 @@ extension SaveWriter {
             }
         }
         // A change of a list counts as one of the record, which is kept elsewhere.
-        for (table, numbers) in numbers(touched.keys.filter { written[$0] == nil }.sorted()) {
+        let raised = touched.keys.filter { written[$0] == nil }.sorted()
+        for holder in raised { raises[holder, default: 0] += 1 }
+        for (table, numbers) in numbers(raised) {
             statements.append(
                 .init(
                     "UPDATE \(SQLName.quoted(table)) SET \"rv\" = \"rv\" + 1 WHERE \"id\" = ANY($1::int8[])",
@@ -181,6 +186,7 @@ extension SaveWriter {
             let changedLists = try lists.filter { try link(values[$0], entity.slots[$0], of: record, number) }
             written[record, default: []].formUnion(slots + changedLists)
             if slots.isEmpty, changedLists.isEmpty { continue }
+            raises[record, default: 0] += 1
             let shape = Shape(entity: entity.name, slots: slots)
             if groups[shape] == nil {
                 shapes.append(shape)

@@ -25,7 +25,9 @@ final class SaveWriter {
     let identifier: String
     let mapping: TableMapping
     /// Names the save where its outcome is asked for.
-    let key = UUID()
+    private let key = UUID()
+    /// When the history says that it was.
+    private var date = 0.0
     private(set) var moment: PostgreSQLStore.Moment
     var holdsNaN = false
     /// For the history.
@@ -39,6 +41,8 @@ final class SaveWriter {
     var written: [PersistentIdentifier: Set<Int>] = [:]
     /// The versions of the records that change.
     private(set) var versions: [PersistentIdentifier: UInt64] = [:]
+    /// By how much the versions of records grow.
+    var raises: [PersistentIdentifier: UInt64] = [:]
     /// Records of which values are needed.
     var rows: [PersistentIdentifier: DefaultSnapshot] = [:]
     /// The members of lists, by table of links and owner.
@@ -265,6 +269,20 @@ final class SaveWriter {
 
     // MARK: The end
 
+    /// The versions of the records that stay: those that they had, and those that they get.
+    var raisedVersions: [PersistentIdentifier: (before: UInt64, after: UInt64)] {
+        var found: [PersistentIdentifier: (before: UInt64, after: UInt64)] = [:]
+        for (record, version) in versions where !gone.contains(record) {
+            found[record] = (version, version + (raises[record] ?? 0))
+        }
+        return found
+    }
+
+    /// What the save leaves in the store, once its end was sent.
+    var trace: SaveTrace {
+        SaveTrace(key: key, number: moment.lastTransaction + 1, first: moment.nextNumber, date: date)
+    }
+
     /// Whether anything is stored otherwise than before.
     var isEmpty: Bool {
         !changes.isErasure && changes.inserted.isEmpty && changes.deleted.isEmpty
@@ -289,6 +307,7 @@ final class SaveWriter {
                     entity: entity.number, number: number, properties: slots.sorted().map { entity.slots[$0].number }))
         }
         let transaction = moment.lastTransaction + 1
+        date = Date().timeIntervalSinceReferenceDate
         func text(_ text: String) -> SQLValue { .text(EscapedText.escaped(text)) }
         statements += [
             .init(
@@ -296,7 +315,7 @@ final class SaveWriter {
                 INSERT INTO mortise_history VALUES ($1::int8, $2::float8, $3::text, $4::text, $5::text, $6::bytea)
                 """,
                 [
-                    .integer(transaction), .real(Date().timeIntervalSinceReferenceDate), author.map(text) ?? .null,
+                    .integer(transaction), .real(date), author.map(text) ?? .null,
                     text(ProcessInfo.processInfo.processName), text(Bundle.main.bundleIdentifier ?? ""),
                     .blob(changes.data),
                 ]),
@@ -318,6 +337,6 @@ final class SaveWriter {
     }
 
     /// Of how many saves it can be asked whether they were committed.
-    private static let mostSaves: Int64 = 1_000
+    static let mostSaves: Int64 = 1_000
 }
 #endif

@@ -29,6 +29,8 @@ struct TableMaking {
         _ name: String, _ entities: [TableMapping.Entity], _ known: Set<String>, _ references: inout [String]
     ) throws {
         let table = SQLName.quoted(name)
+        let own = [TableMapping.Column.id, TableMapping.Column.entity, TableMapping.Column.version]
+        guard known.isEmpty || known.isSuperset(of: own) else { throw foreign(name) }
         var added: [TypedColumn] = []
         var entityColumns: [(reference: String, column: String, target: String)] = []
         for entity in entities {
@@ -69,14 +71,27 @@ struct TableMaking {
         }
     }
 
+    private func foreign(_ name: String) -> PostgreSQLError {
+        PostgreSQLError(
+            connection.location,
+            .misfit(
+                "The schema has a table \(name) of another program, and the store needs one of that name. Rename either, or give "
+                    + "the store a schema of its own with schema=NAME"))
+    }
+
     private func makeLinks(
         _ entities: [TableMapping.Entity], of table: String, _ known: [String: Set<String>]
     ) throws {
         for entity in entities {
             for slot in entity.slots where slot.slot.declaringEntity == entity.name {
-                guard case .links(let links) = slot.place, known[links] == nil,
-                    let destination = mapping.entities[slot.destination]?.table
+                guard case .links(let links) = slot.place, let destination = mapping.entities[slot.destination]?.table
                 else { continue }
+                if let columns = known[links] {
+                    guard columns.isSuperset(of: [TableMapping.Link.owner, TableMapping.Link.member]) else {
+                        throw foreign(links)
+                    }
+                    continue
+                }
                 func reference(_ column: String, _ table: String) -> String {
                     "\(SQLName.quoted(column)) int8 NOT NULL REFERENCES \(SQLName.quoted(table)) (\"id\") "
                         + "DEFERRABLE INITIALLY DEFERRED"

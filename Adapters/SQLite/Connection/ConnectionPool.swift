@@ -15,6 +15,7 @@ final class ConnectionPool: @unchecked Sendable {
     private let mostIdle: Int
     private let writeLock = NSRecursiveLock()
     private var writer: SQLiteConnection?
+    private let isForReading: Bool
     private struct Readers {
         var idle: [SQLiteConnection] = []
         var isClosed = false
@@ -28,6 +29,7 @@ final class ConnectionPool: @unchecked Sendable {
         self.path = path
         file = try FileIdentity(path)
         self.writer = writer
+        isForReading = writer == nil
         self.busyTimeout = busyTimeout
         self.cacheBytes = cacheBytes
         mostIdle = readers
@@ -78,7 +80,13 @@ final class ConnectionPool: @unchecked Sendable {
     func writing<R>(_ body: (SQLiteConnection) throws -> R) throws -> R {
         writeLock.lock()
         defer { writeLock.unlock() }
-        guard let writer else { throw SQLiteError(path, .closed) }
+        guard let writer else {
+            if !isForReading || lock.withLock({ readers.isClosed }) { throw SQLiteError(path, .closed) }
+            throw SQLiteError(
+                path,
+                .engine(
+                    code: SQLITE_READONLY, message: "the store is open for reading only: open it with allowsSave"))
+        }
         try checkFile()
         return try body(writer)
     }

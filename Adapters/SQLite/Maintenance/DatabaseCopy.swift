@@ -85,6 +85,13 @@ enum DatabaseCopy {
     static func copy(
         _ source: SQLiteConnection, into target: SQLiteConnection, check: () throws -> Void
     ) throws {
+        // In one state: SQLite copies a source that others change from its beginning, each time.
+        let isFree = sqlite3_get_autocommit(source.handle) != 0
+        if isFree {
+            try source.run("BEGIN")
+            try source.run("SELECT count(*) FROM sqlite_master")
+        }
+        defer { if isFree { try? source.run("ROLLBACK") } }
         // Pages are written as they come.
         try target.run("PRAGMA cache_size = \(cachedPages)")
         guard let backup = sqlite3_backup_init(target.handle, "main", source.handle, "main") else {
@@ -107,7 +114,6 @@ enum DatabaseCopy {
                     try check()
                     isChecked = true
                 }
-                // A source that has changed begins again.
                 pages = isChecked ? pagesAtOnce : min(pagesAtOnce, left - 1)
             case SQLITE_DONE:
                 isFinished = true

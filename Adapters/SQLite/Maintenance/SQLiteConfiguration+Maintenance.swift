@@ -48,6 +48,11 @@ extension SQLiteConfiguration: MaintainableConfiguration {
                     else { return }
                     do {
                         _ = try decoding.record(row, store: metadata.identifier, path: path)
+                        if let property = decoding.propertyWithOtherKey(row), report.problems.count < 200 {
+                            report.problems.append(
+                                "\(property) of record \(row.integer(0)) of \(name) is not the value that queries compare: "
+                                    + "save it again")
+                        }
                     } catch let error as SQLiteError where report.problems.count < 200 {
                         report.problems.append(error.fault.description)
                     }
@@ -69,16 +74,19 @@ extension SQLiteConfiguration: MaintainableConfiguration {
         _ connection: SQLiteConnection, _ mapping: TableMapping, _ report: inout MaintenanceReport
     ) throws {
         do {
-            var next: Int64 = 1
-            try connection.run("SELECT s.nextNumber FROM mortise_store s") {
-                next = try StoreMetadata.number($0, 0, "nextNumber", path)
-            }
-            _ = try StoreMetadata.lastTransaction(connection)
-            for (name, _) in mapping.tables {
-                try connection.run("SELECT max(t.\"id\") FROM \(SQLName.quoted(name)) t") { row in
-                    guard row.integer(0) >= max(next, 1) else { return }
-                    report.problems.append(
-                        "\(name) has the record \(row.integer(0)), and the next one would be \(next)")
+            // Others may save meanwhile.
+            try connection.transaction(writes: false) {
+                var next: Int64 = 1
+                try connection.run("SELECT s.nextNumber FROM mortise_store s") {
+                    next = try StoreMetadata.number($0, 0, "nextNumber", path)
+                }
+                _ = try StoreMetadata.lastTransaction(connection)
+                for (name, _) in mapping.tables {
+                    try connection.run("SELECT max(t.\"id\") FROM \(SQLName.quoted(name)) t") { row in
+                        guard row.integer(0) >= max(next, 1) else { return }
+                        report.problems.append(
+                            "\(name) has the record \(row.integer(0)), and the next one would be \(next)")
+                    }
                 }
             }
         } catch let error as SQLiteError {
@@ -89,11 +97,18 @@ extension SQLiteConfiguration: MaintainableConfiguration {
     /// What is wrong in the history concerns no record.
     private func verifyHistory(_ connection: SQLiteConnection, _ report: inout MaintenanceReport) throws {
         do {
-            try connection.run("SELECT h.n, h.kind, h.changes FROM mortise_history h ORDER BY h.n") { row in
+            try connection.run(
+                "SELECT h.n, h.kind, h.changes, (SELECT s.nextNumber FROM mortise_store s) FROM mortise_history h "
+                    + "ORDER BY h.n"
+            ) { row in
                 let kind = row.number(1).flatMap(UInt8.init(exactly:)).flatMap(HistoryEntry.Kind.init)
                 guard report.notes.count < 100 else { return }
                 if kind == .stub { return }
-                if case .blob(let changes)? = row.value(2), kind != nil, HistoryChanges(changes) != nil { return }
+                if case .blob(let changes)? = row.value(2), kind != nil,
+                    HistoryChanges(changes, below: row.number(3) ?? .max) != nil
+                {
+                    return
+                }
                 report.notes.append("Transaction \(row.integer(0)) of the history cannot be read.")
             }
         } catch let error as SQLiteError {

@@ -14,6 +14,7 @@ final class SQLiteMigration: StoreMigration {
     private let configuration: SQLiteConfiguration
     private let request: MigrationRequest
     private let advice: MigrationAdvice
+    private let foreign: ForeignObjects
     private var announced: MigrationUnderWay?
     private let path: String
     private var work: Work?
@@ -63,6 +64,7 @@ final class SQLiteMigration: StoreMigration {
                 try StoreMetadata.upgrade(connection)
                 let metadata = try StoreMetadata(connection)
                 storedSchema = metadata.schema
+                foreign = try ForeignObjects(connection, metadata.catalog)
                 work = Work(lock: lock, connection: connection, metadata: metadata)
             } catch {
                 connection.close()
@@ -146,6 +148,7 @@ final class SQLiteMigration: StoreMigration {
     private func copied() throws -> any StoreMigration {
         if let copying { return copying }
         guard let work, !isPrepared else { throw DataStoreError.unsupportedFeature }
+        try foreign.checkForTables()
         work.rollBack()
         self.work = nil
         // Others must not get the lock before the records are copied, and wait by the notice.
@@ -171,7 +174,10 @@ final class SQLiteMigration: StoreMigration {
     // MARK: The end
 
     func prepare(keepingCopy keepsCopy: Bool, atMost most: Int?) throws {
-        if let copying { return try copying.prepare(keepingCopy: keepsCopy, atMost: most) }
+        if let copying {
+            try copying.prepare(keepingCopy: keepsCopy, atMost: most)
+            return try foreign.make(in: StoreCopies(of: path).sibling, busyTimeout: configuration.busyTimeout)
+        }
         guard let work, !isPrepared else { throw DataStoreError.unsupportedFeature }
         mostCopies = most
         if keepsCopy || !losses.allSatisfy(\.isEmpty) {

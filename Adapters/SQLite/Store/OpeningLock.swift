@@ -18,12 +18,13 @@ final class OpeningLock: Sendable {
         // Whoever may write the store may hold the lock, as with the files that SQLite makes beside it.
         var status = stat()
         let mode = stat(path, &status) == 0 ? status.st_mode & 0o666 : 0o600
-        var descriptor = open(path + Self.suffix, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        let file = Self.file(of: path)
+        var descriptor = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         if descriptor >= 0 {
             // Without what the process takes away from new files.
             fchmod(descriptor, mode)
         } else if errno == EEXIST {
-            descriptor = open(path + Self.suffix, O_RDWR | O_CREAT | O_CLOEXEC, mode)
+            descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, mode)
         }
         guard descriptor >= 0 else {
             let code = errno == EACCES || errno == EPERM || errno == EROFS ? SQLITE_PERM : SQLITE_CANTOPEN
@@ -34,7 +35,14 @@ final class OpeningLock: Sendable {
             close(descriptor)
             throw SQLiteError(path, .inUse)
         }
-        file = Mutex(descriptor)
+        self.file = Mutex(descriptor)
+    }
+
+    /// The lock's file: one for a store, whatever links lead to it. SQLite keeps its log there, too.
+    private static func file(of path: String) -> String {
+        guard let found = realpath(path, nil) else { return path + suffix }
+        defer { free(found) }
+        return String(cString: found) + suffix
     }
 
     /// The lock of an opening. Where a process has died while it changed the store, what it has left is removed first, unless somebody

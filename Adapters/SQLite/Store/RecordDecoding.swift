@@ -115,6 +115,19 @@ final class RecordDecoding: Sendable {
         return snapshot
     }
 
+    /// A property of the record in the current row that queries compare by another value than it has; nil if all are right. Strings are
+    /// looked at when they are read.
+    func propertyWithOtherKey(_ row: SQLiteStatement) -> String? {
+        guard let decoder = decoders[Int(clamping: row.integer(1))] else { return nil }
+        for (slot, source) in zip(decoder.entity.slots, decoder.sources) {
+            guard case .attribute(let columns, let main, let other) = source, columns.kind == .decimal, other >= 0,
+                let value = Self.value(row, columns, main, other)
+            else { continue }
+            if columns.contents(of: value)?.other != row.value(other) { return slot.slot.name }
+        }
+        return nil
+    }
+
     private static func value(
         _ row: SQLiteStatement, _ columns: AttributeColumns, _ main: Int32, _ other: Int32
     ) -> StoredValue? {

@@ -38,6 +38,15 @@ final class SQLiteFollowing: Sendable {
         post(remote: isFollowed ? [unknown] : [], upTo: number)
     }
 
+    /// Begins again at a transaction, after a file that had more has been replaced by an earlier one.
+    func restart(at number: Int64) {
+        posted.withLock { $0 = number }
+        var unknown = ChangeSet()
+        unknown.isIncomplete = true
+        feed.post([unknown], isRemote: true)
+        feed.postNews()
+    }
+
     /// Looks for commits of other processes now and then.
     func watch(_ store: SQLiteStore, every interval: Duration) {
         timer.start(every: interval) { [weak store] in store?.lookForOthers() }
@@ -77,7 +86,12 @@ extension SQLiteStore {
         // An error shows when somebody reads or saves.
         try? pool.reading { connection in
             let last = try StoreMetadata.lastTransaction(connection)
-            if last > following.lastPosted { try takeIn(last) }
+            if last > following.lastPosted {
+                try takeIn(last)
+            } else if last < following.lastPosted, !configuration.allowsSave {
+                // A backup has been restored: who writes has the store open, and nobody restores it meanwhile.
+                following.restart(at: last)
+            }
         }
     }
 

@@ -165,9 +165,21 @@ struct SQLiteOpening {
 }
 
 extension SQLiteConnection {
+    /// Gives the file a write-ahead log. Where two processes do so at once, SQLite refuses one of them without waiting.
+    private func keepLog(waiting patience: Duration) throws {
+        let end = ContinuousClock.now + patience
+        while true {
+            do {
+                return try run("PRAGMA journal_mode = WAL")
+            } catch let error as SQLiteError where error.errorClass == .busy && .now < end {
+                sqlite3_sleep(5)
+            }
+        }
+    }
+
     /// How a connection writes.
     func prepareForWriting(_ configuration: SQLiteConfiguration) throws {
-        try run("PRAGMA journal_mode = WAL")
+        try keepLog(waiting: configuration.busyTimeout)
         let level =
             switch configuration.durability {
             case .full: "FULL"

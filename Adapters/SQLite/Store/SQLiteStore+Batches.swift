@@ -19,9 +19,11 @@ extension SQLiteStore {
             switch batch.change {
             case .delete: try writer.delete(records, clearing: true)
             case .update(let assignments):
+                // Records can take unique values of each other only where all are known.
+                let portion = mapping.hasUnique(assignments) ? records.count : 1_000
                 var first = 0
                 while first < records.count {
-                    let end = min(first + 1_000, records.count)
+                    let end = min(first + portion, records.count)
                     try update(records[first..<end], assignments, &writer)
                     first = end
                 }
@@ -101,6 +103,21 @@ extension SQLiteStore {
             }
         }
         try writer.update(snapshots, changed)
+    }
+}
+
+extension TableMapping {
+    /// Whether an assignment may change a unique value.
+    fileprivate func hasUnique(_ assignments: [StoreBatch.Assignment]) -> Bool {
+        assignments.contains { assignment in
+            entities.values.contains { entity in
+                entity.layout.uniqueConstraints.contains { constraint in
+                    constraint.contains { slot in
+                        slot == assignment.property.slot && entity.layout.slots[slot].name == assignment.property.name
+                    }
+                }
+            }
+        }
     }
 }
 #endif

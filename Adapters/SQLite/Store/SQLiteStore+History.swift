@@ -1,4 +1,5 @@
 #if SQLite
+import CSQLite
 import Foundation
 public import MortiseCore
 import MortiseSQL
@@ -53,10 +54,13 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
     }
 
     /// Forgets transactions. Where the values have to be gone, the pages that had them are overwritten, and the log is emptied.
-    /// - Throws: `SQLiteError`.
+    /// - Throws: `SQLiteError`, of the class `busy` where somebody reads what the log has to keep for so long: nothing is forgotten then.
     public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws {
         try pool.writing { connection in
-            if isSecure { try connection.run("PRAGMA secure_delete = ON") }
+            if isSecure {
+                try emptyLog(connection)
+                try connection.run("PRAGMA secure_delete = ON")
+            }
             defer { if isSecure { try? connection.run("PRAGMA secure_delete = OFF") } }
             try connection.transaction(writes: true) {
                 try check(connection)
@@ -78,7 +82,18 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
                 }
                 try connection.run("DELETE FROM mortise_history WHERE n < ?", [.integer(first)])
             }
-            if isSecure { try connection.run("PRAGMA wal_checkpoint(TRUNCATE)") }
+            if isSecure { try emptyLog(connection) }
+        }
+    }
+
+    /// Writes the log into the file, and leaves nothing in it.
+    private func emptyLog(_ connection: SQLiteConnection) throws {
+        // SQLite says in a row that it could not.
+        var isRefused = false
+        try connection.run("PRAGMA wal_checkpoint(TRUNCATE)") { isRefused = $0.integer(0) != 0 }
+        if isRefused {
+            throw error(
+                .engine(code: SQLITE_BUSY, message: "the log keeps what it has, since somebody reads an earlier state"))
         }
     }
 
@@ -171,11 +186,13 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
     private struct HistoryRow {
         let entry: HistoryEntry
         let changes: Data
+        /// No record has this number or a greater one.
+        let next: Int64
     }
 
     private func changes(_ row: HistoryRow) throws -> HistoryChanges {
         if row.entry.kind == .stub { return HistoryChanges() }
-        guard let changes = HistoryChanges(row.changes) else {
+        guard let changes = HistoryChanges(row.changes, below: row.next) else {
             throw error(
                 .damagedValue(record: "transaction \(row.entry.number)", property: "changes", found: "other bytes"))
         }
@@ -187,8 +204,9 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
         _ connection: SQLiteConnection, after first: Int64, upTo last: Int64, _ body: (HistoryRow) throws -> Bool
     ) throws {
         let statement = try connection.prepare(
-            "SELECT h.n, h.at, h.author, h.process, h.bundle, h.kind, h.mark, h.changes FROM mortise_history h "
-                + "WHERE h.n > ? AND h.n <= ? ORDER BY h.n")
+            "SELECT h.n, h.at, h.author, h.process, h.bundle, h.kind, h.mark, h.changes, "
+                + "(SELECT s.nextNumber FROM mortise_store s) FROM mortise_history h WHERE h.n > ? AND h.n <= ? ORDER BY h.n"
+        )
         defer { connection.finish(statement) }
         try statement.bind([.integer(first), .integer(last)])
         while try statement.step() {
@@ -204,7 +222,8 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
                 number: number, mark: UInt64(bitPattern: statement.integer(6)),
                 timestamp: Date(timeIntervalSinceReferenceDate: seconds), author: statement.text(2),
                 process: statement.text(3) ?? "", bundle: statement.text(4) ?? "", kind: kind)
-            if try !body(HistoryRow(entry: entry, changes: changes)) { return }
+            let row = HistoryRow(entry: entry, changes: changes, next: statement.number(8) ?? .max)
+            if try !body(row) { return }
         }
     }
 

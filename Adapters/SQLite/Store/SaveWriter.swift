@@ -235,28 +235,37 @@ struct SaveWriter {
 
     /// Sets some slots of stored records. Unique values can be exchanged.
     mutating func update(_ snapshots: [DefaultSnapshot], _ changed: [SlotSet]) throws {
-        if snapshots.count > 1 { try park(snapshots, changed) }
+        let before = snapshots.count > 1 ? try park(snapshots, changed) : [:]
         for (place, snapshot) in snapshots.enumerated() {
-            try update(snapshot, changed.indices.contains(place) ? changed[place] : nil)
+            try update(snapshot, changed.indices.contains(place) ? changed[place] : nil, before[place])
         }
     }
 
     /// Takes away the unique values that are about to change, so that records can exchange them.
-    private func park(_ snapshots: [DefaultSnapshot], _ changed: [SlotSet]) throws {
+    /// - Returns: by place, what records refer to whose references are among these values.
+    private func park(_ snapshots: [DefaultSnapshot], _ changed: [SlotSet]) throws -> [Int: [Int: StoredValue]] {
+        var before: [Int: [Int: StoredValue]] = [:]
         for (place, snapshot) in snapshots.enumerated() {
             let entity = try entity(snapshot.persistentIdentifier)
             guard let number = number(snapshot.persistentIdentifier) else { continue }
-            let unique = Set(entity.layout.uniqueConstraints.joined())
-            let columns = unique.sorted().filter { !changed.indices.contains(place) || changed[place].contains($0) }
-                .compactMap { mapping.comparedColumn(entity.slots[$0].place) }
+            let own = changed.indices.contains(place) ? changed[place] : nil
+            let unique = Set(entity.layout.uniqueConstraints.joined()).sorted().filter { own?.contains($0) ?? true }
+            let columns = unique.compactMap { mapping.comparedColumn(entity.slots[$0].place) }
             if columns.isEmpty { continue }
+            let hasReferences = unique.contains { slot in
+                if case .reference = entity.slots[slot].place { true } else { false }
+            }
+            if hasReferences { before[place] = try references(of: number, entity, own) }
             let assignments = columns.map { "\(SQLName.quoted($0)) = NULL" }.joined(separator: ", ")
             try connection.run(
                 "UPDATE \(SQLName.quoted(entity.table)) SET \(assignments) WHERE \"id\" = ?", [.integer(number)])
         }
+        return before
     }
 
-    private mutating func update(_ snapshot: DefaultSnapshot, _ changed: SlotSet?) throws {
+    private mutating func update(
+        _ snapshot: DefaultSnapshot, _ changed: SlotSet?, _ parked: [Int: StoredValue]?
+    ) throws {
         let record = snapshot.persistentIdentifier
         let entity = try entity(record)
         guard let number = number(record) else {
@@ -267,7 +276,7 @@ struct SaveWriter {
         var contents: [SQLValue] = []
         var slots: Set<Int> = []
         var lists: [Int] = []
-        let before = try references(of: number, entity, changed)
+        let before = try parked ?? references(of: number, entity, changed)
         for (place, slot) in entity.slots.enumerated() where changed?.contains(place) ?? true {
             guard let found = try self.contents(slot, values[place], of: record) else {
                 // What was left out when the record was read stays as it is.
@@ -476,6 +485,8 @@ struct SaveWriter {
             var value: SQLValue?
             switch (slot.place, values[place]) {
             case (.attribute(let columns), let attribute):
+                // Equal to nothing.
+                if columns.kind.isNaN(attribute) { return nil }
                 value = AttributeColumns.compared(attribute, as: columns.kind)
             case (_, .identifier(let target)): value = number(permanent[target] ?? target).map(SQLValue.integer)
             default: break

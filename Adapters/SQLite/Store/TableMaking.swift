@@ -53,7 +53,8 @@ struct TableMaking {
     private func makeTable(_ name: String, _ entities: [TableMapping.Entity]) throws {
         let known = try columns(ofTable: name)
         let definitions = definitions(entities)
-        let count = Set(definitions.map(\.column)).union(known).count + 3
+        let own = [TableMapping.Column.id, TableMapping.Column.entity, TableMapping.Column.version]
+        let count = Set(definitions.map(\.column)).union(known).union(own).count
         if count > Self.mostColumns {
             throw SQLiteError(connection.path, .tooManyColumns(table: name, count: count))
         }
@@ -64,7 +65,6 @@ struct TableMaking {
             try connection.run("CREATE TABLE \(SQLName.quoted(name)) (\(words.joined(separator: ", ")))")
             return
         }
-        let own = [TableMapping.Column.id, TableMapping.Column.entity, TableMapping.Column.version]
         guard known.isSuperset(of: own) else { throw foreign(name) }
         for (column, words, destination) in definitions {
             if !known.contains(column) {

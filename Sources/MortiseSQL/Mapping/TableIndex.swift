@@ -10,8 +10,31 @@ package struct TableIndex: Sendable, Hashable {
     package let columns: [String]
     /// Whether no two records share the values of all columns.
     package let isUnique: Bool
+    /// The entities whose records the index has; nil for all.
+    package let family: [Int]?
+    /// The columns that are numbers in the records that the index has, and not NaN.
+    package let numbers: [String]
+    private let dialect: SQLDialect
+
+    init(
+        name: String = "", table: String, columns: [String], isUnique: Bool = false, family: [Int]? = nil,
+        numbers: [String] = [], dialect: SQLDialect
+    ) {
+        self.name = name
+        self.table = table
+        self.columns = columns
+        self.isUnique = isUnique
+        self.family = family
+        self.numbers = numbers
+        self.dialect = dialect
+    }
+
     /// What a record fulfils that the index has, in words of SQL; nil for all.
-    package let condition: String?
+    package var condition: String? {
+        var parts = numbers.map { SQLName.quoted($0) + SQLText.isNumber(dialect) }
+        if let family { parts.insert(SQLName.quoted(TableMapping.Column.entity) + SQLText.isAmong(family), at: 0) }
+        return parts.isEmpty ? nil : parts.joined(separator: " AND ")
+    }
 }
 
 extension TableMapping {
@@ -21,25 +44,30 @@ extension TableMapping {
         var found: [TableIndex] = []
         var known: Set<[String]> = []
         let members = entities.values.filter { $0.table == table }.sorted { $0.number < $1.number }
-        func add(_ columns: [String], isUnique: Bool = false, where condition: String? = nil) {
-            guard !columns.isEmpty, isUnique || known.insert(columns).inserted else { return }
-            let words = (isUnique ? ["unique", table] : ["index", table]) + columns
+        func add(_ index: TableIndex) {
+            let words = (index.isUnique ? ["unique", table] : ["index", table]) + index.columns
             var name = "mortise_" + words.joined(separator: "_")
-            if name.utf8.count > 60 || found.contains(where: { $0.name == name }) || name.utf8.contains(0) {
-                let hash = (name + (condition ?? "")).utf8.reduce(UInt64(14_695_981_039_346_656_037)) {
-                    ($0 ^ UInt64($1)) &* 1_099_511_628_211
-                }
+            // Databases take names for the same that differ in upper and lower case, and another table may have the rest of a name.
+            let isTaken = found.contains { $0.name.lowercased() == name.lowercased() }
+            if name.utf8.count > 60 || isTaken || table.contains("_") || name.utf8.contains(0) {
+                let hash = (words.joined(separator: "\0") + (index.condition ?? "")).utf8.reduce(
+                    UInt64(14_695_981_039_346_656_037)
+                ) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
                 name = "mortise_\(words[0])_\(String(hash, radix: 16))"
             }
             found.append(
-                TableIndex(name: name, table: table, columns: columns, isUnique: isUnique, condition: condition))
+                TableIndex(
+                    name: name, table: table, columns: index.columns, isUnique: index.isUnique, family: index.family,
+                    numbers: index.numbers, dialect: dialect))
         }
+        func add(_ columns: [String]) {
+            guard !columns.isEmpty, known.insert(columns).inserted else { return }
+            add(TableIndex(table: table, columns: columns, dialect: dialect))
+        }
+        var constraints: Set<TableIndex> = []
         for entity in members {
-            let declared = schema.entity(named: entity.name)
-            for (constraint, names) in (declared?.uniquenessConstraints ?? []).enumerated() {
-                guard let index = unique(entity, names) else { continue }
-                _ = constraint
-                add(index.columns, isUnique: true, where: index.condition)
+            for names in schema.entity(named: entity.name)?.uniquenessConstraints ?? [] {
+                if let index = unique(entity, names), constraints.insert(index).inserted { add(index) }
             }
         }
         for entity in members {
@@ -57,29 +85,24 @@ extension TableMapping {
         return found
     }
 
-    /// The columns of a unique constraint and the records that it is about; nil if the database cannot enforce it.
-    private func unique(
-        _ entity: Entity, _ names: [String]
-    ) -> (columns: [String], condition: String?)? {
+    /// The index of a unique constraint, without a name; nil if the database cannot enforce it.
+    private func unique(_ entity: Entity, _ names: [String]) -> TableIndex? {
+        let slots = names.compactMap(entity.layout.slot(named:))
+        // It is about all records of the entity that has all of its properties, whichever declares it.
+        guard slots.count == names.count, let last = slots.max(),
+            let owner = entities[entity.layout.slots[last].declaringEntity]
+        else { return nil }
         var columns: [String] = []
-        var conditions: [String] = []
-        if !entity.ownsTable {
-            let numbers = entity.family.sorted().map(String.init).joined(separator: ", ")
-            conditions.append("\(SQLName.quoted(Column.entity)) IN (\(numbers))")
-        }
-        for name in names {
-            guard let slot = entity.layout.slot(named: name), let column = comparedColumn(entity.slots[slot].place)
-            else {
-                return nil
-            }
+        var numbers: [String] = []
+        for slot in slots {
+            guard let column = comparedColumn(entity.slots[slot].place) else { return nil }
             columns.append(column)
             // NaN is equal to nothing.
-            if let kind = entity.slots[slot].slot.property.attribute?.kind, kind.hasNaN {
-                let column = SQLName.quoted(column)
-                conditions.append(dialect == .sqlite ? "typeof(\(column)) <> 'text'" : "\(column) <> 'NaN'::float8")
-            }
+            if entity.slots[slot].slot.property.attribute?.kind.hasNaN == true { numbers.append(column) }
         }
-        return columns.isEmpty ? nil : (columns, conditions.isEmpty ? nil : conditions.joined(separator: " AND "))
+        return TableIndex(
+            table: entity.table, columns: columns, isUnique: true,
+            family: owner.ownsTable ? nil : owner.family.sorted(), numbers: numbers, dialect: dialect)
     }
 
     /// The column by which a property is found; nil for one that is in none, or is compared by its type's own code.

@@ -56,8 +56,7 @@ struct RecordOperand {
     }
 
     static func test(_ entityNumber: SQLExpression, _ numbers: Set<Int>) -> SQLExpression {
-        let values = numbers.sorted().map { SQLValue.integer(Int64($0)) }
-        return values.count == 1 ? .compare(.equal, entityNumber, .value(values[0])) : .isIn(entityNumber, values)
+        .isAmong(entityNumber, numbers.sorted())
     }
 
     /// The number of the record; null without a record.

@@ -26,6 +26,9 @@ package indirect enum SQLExpression: Sendable, Hashable {
     case isIn(SQLExpression, [SQLValue])
     /// Whether the value differs from all of some that are not null; null for null.
     case isNotIn(SQLExpression, [SQLValue])
+    /// Whether a number of an entity is one of some; null for null. The text has these as they are, since they are the schema's: what a
+    /// database is given later does not lead it to an index of some entities alone.
+    case isAmong(SQLExpression, [Int])
     /// Whether a text contains another, byte by byte; null for null.
     case hasPart(SQLExpression, SQLExpression)
     /// Whether all hold.

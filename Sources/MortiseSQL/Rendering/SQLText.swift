@@ -82,7 +82,8 @@ package struct SQLText: Sendable, Hashable {
         case .isNotNull(let part): append(part, " IS NOT NULL")
         // SQLite keeps NaN as text, and text comes after numbers.
         case .isNaN(let part): append(part, dialect == .sqlite ? " >= ''" : " = 'NaN'::float8")
-        case .isNumber(let part): append(part, dialect == .sqlite ? " < ''" : " <> 'NaN'::float8")
+        case .isNumber(let part): append(part, Self.isNumber(dialect))
+        case .isAmong(let part, let numbers): append(part, Self.isAmong(numbers))
         case .isIn(let part, let values): append(part, " IN ", values)
         case .isNotIn(let part, let values): append(part, " NOT IN ", values)
         case .hasPart(let whole, let part):
@@ -118,6 +119,16 @@ package struct SQLText: Sendable, Hashable {
             append(selection)
             text += ")"
         }
+    }
+
+    /// What says after a number that it is one. Conditions of indexes and of statements are alike.
+    static func isNumber(_ dialect: SQLDialect) -> String {
+        dialect == .sqlite ? " < ''" : " <> 'NaN'::float8"
+    }
+
+    /// What says after the number of an entity that it is one of some. Conditions of indexes and of statements are alike.
+    static func isAmong(_ numbers: [Int]) -> String {
+        " IN (\(numbers.isEmpty ? "0" : numbers.map(String.init).joined(separator: ", ")))"
     }
 
     private func truth(_ holds: Bool) -> String {

@@ -47,9 +47,15 @@ package final class SelectionPlan: Sendable {
         self.entity = entity
         dialect = mapping.dialect
         let translator = Translator(entity, mapping, store: store)
-        let indexed = Set(mapping.indexes(ofTable: entity.table).compactMap(\.columns.first)).subtracting([
+        let family = query.includesSubentities ? entity.family : [entity.number]
+        let indexes = mapping.indexes(ofTable: entity.table)
+        let indexed = Set(indexes.filter { $0.condition == nil }.compactMap(\.columns.first)).subtracting([
             TableMapping.Column.entity
         ]).union([TableMapping.Column.id])
+        // Those that have some records only, but all that may be selected.
+        let partial = indexes.filter { index in
+            index.condition != nil && (index.family.map { family.isSubset(of: $0) } ?? true)
+        }
         var conditions: [SQLExpression] = []
         var claims: [Int: FetchPlan.Claim] = [:]
         var (usesIndex, suggestion) = (false, String?.none)
@@ -67,6 +73,13 @@ package final class SelectionPlan: Sendable {
             conditions.append(fragment.sql)
             if fragment.sql.isServed(by: indexed) {
                 usesIndex = true
+            } else if let index = partial.first(where: { fragment.sql.isServed(by: $0) }) {
+                usesIndex = true
+                // It goes without saying, but a database takes the index only where it is said.
+                if let family = index.family {
+                    conditions.append(.isAmong(.column(table: 0, name: TableMapping.Column.entity), family))
+                }
+                conditions += index.numbers.map { .isNumber(.column(table: 0, name: $0)) }
             } else if suggestion == nil, fragment.sql.isServed(by: nil) {
                 suggestion = Self.suggestion(conjunct.expression, query.entity)
             }
@@ -81,7 +94,6 @@ package final class SelectionPlan: Sendable {
         }
         isSorted = keys.count == query.order.count
         order = isSorted ? keys : []
-        let family = query.includesSubentities ? entity.family : [entity.number]
         self.family = family.sorted()
         if !entity.ownsTable || family.count < entity.family.count {
             conditions.insert(
@@ -179,6 +191,7 @@ extension SQLExpression {
             [a, b]
         case .isNull(let a), .isNotNull(let a), .isNaN(let a), .isNumber(let a), .isIn(let a, _), .isNotIn(let a, _):
             [a]
+        case .isAmong(let a, _): [a]
         case .and(let parts), .or(let parts): parts
         case .choose(let a, let b, let c): [a, b] + (c.map { [$0] } ?? [])
         case .exists(let selection, _), .count(let selection):
@@ -198,6 +211,23 @@ extension SQLExpression {
         case .compare(_, let a, .value), .compare(_, .value, let a): isIndexed(a)
         case .isIn(let a, _), .isNull(let a), .isNaN(let a): isIndexed(a)
         case .truth(let holds): !holds
+        default: false
+        }
+    }
+
+    /// Whether an index that has some records only leads to the rows: its first column does, and those that have to be numbers are.
+    func isServed(by index: TableIndex) -> Bool {
+        guard let first = index.columns.first, isServed(by: [first]) else { return false }
+        return index.numbers.allSatisfy { equates($0) }
+    }
+
+    /// Whether a column of the record itself is equal to one of some values wherever the expression is true.
+    private func equates(_ column: String) -> Bool {
+        switch self {
+        case .and(let parts): parts.contains { $0.equates(column) }
+        case .compare(.equal, .column(table: 0, column), .value), .compare(.equal, .value, .column(table: 0, column)),
+            .isIn(.column(table: 0, column), _):
+            true
         default: false
         }
     }

@@ -116,7 +116,10 @@ package struct HistoryChanges: Sendable {
     }
 
     /// Reads what `data` gave; nil for anything else.
-    package init?(_ data: Data) {
+    /// - Parameters:
+    ///   - data: the bytes.
+    ///   - next: a number that no record has, nor a greater one: damaged bytes tell of no more records than a store has had.
+    package init?(_ data: Data, below next: Int64 = .max) {
         var bytes = [UInt8](data)[...]
         func number() -> Int64? {
             var number: UInt64 = 0
@@ -137,10 +140,12 @@ package struct HistoryChanges: Sendable {
             return nil
         }
         isErasure = flags == 1
+        var end: Int64 = 1
         for _ in 0..<runs {
-            guard let owner = entity(), let first = number(), let length = number(), first > 0, length > 0,
-                length <= .max - first
+            guard let owner = entity(), let first = number(), let length = number(), first >= end, first < next,
+                length > 0, length <= next - first
             else { return nil }
+            end = first + length
             inserted.append(Run(entity: owner, first: first, count: length))
         }
         func updates() -> [Update]? {

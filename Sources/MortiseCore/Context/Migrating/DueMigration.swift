@@ -63,10 +63,7 @@ struct DueMigration {
         private var all: [SchemaLoss] = []
 
         func add(_ loss: SchemaLoss, converting converted: [String: Set<String>] = [:]) {
-            all.append(
-                SchemaLoss(
-                    stored: loss.stored, opened: loss.opened, entities: loss.entities,
-                    properties: loss.properties.filter { converted[$0.entity]?.contains($0.name) != true }))
+            all.append(loss.without(converted))
         }
 
         func sum(from stored: Schema.Version, to opened: Schema.Version) -> SchemaLoss {

@@ -55,6 +55,12 @@ extension DueMigration {
                     }
                 }
                 current = step.target.stored
+                if options.verifiesValues, stages.count + 1 == path.steps.count,
+                    !path.steps.contains(where: \.runsClosures)
+                {
+                    if current != target.stored { try note(try migration.adapt(to: target.stored)) }
+                    try verifyValues(of: migration, under: target) { _ in }
+                }
             } catch {
                 refusal = "\(error)"
             }

@@ -204,7 +204,15 @@ struct DueMigration {
                 }
                 current = step.target.stored
             }
-            if let last = path.steps.last, current != target.stored { try adapt(last, to: target, migration, losses) }
+            if let last = path.steps.last {
+                if current != target.stored { try adapt(last, to: target, migration, losses) }
+                if options.verifiesValues {
+                    try meter.begin(.mapping)
+                    try attempt(last, .validate) {
+                        try Self.verifyValues(of: migration, under: target) { try meter.advance(by: $0) }
+                    }
+                }
+            }
             return Begun(
                 store: configuration.name, migration: migration, meter: meter,
                 loss: losses.sum(from: from ?? target.version, to: to ?? target.version))

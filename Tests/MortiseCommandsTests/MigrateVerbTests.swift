@@ -122,6 +122,33 @@ import Testing
         #expect(try ToolRun("migrate", store, "--to", folder.path("next.json")).status == 0)
     }
 
+    /// Defect that this prevents: copies were looked for beside the first file of the store that is there, so that none was found once
+    /// the store was lost, which is when they are needed.
+    @Test(arguments: ["json", "log"], [false, true])
+    func aCopyTakesThePlaceOfAStoreThatIsGone(_ kind: String, isWhollyGone: Bool) throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.\(kind)", 20)
+        let prices = try ToolRun("fetch", store, "Trip", "--select", "price").output
+        #expect(try ToolRun("migrate", store, "--to", write(try next(), in: folder)).status == 0)
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) {
+            let isOfStore = name.hasPrefix("trips.") && !name.contains(".schema-")
+            if isWhollyGone ? isOfStore : name == "trips.\(kind)" {
+                try FileManager.default.removeItem(at: folder.url.appending(path: name))
+            }
+        }
+        let list = try ToolRun("migrate", store, "--backups")
+        #expect(list.status == 0 && list.output.contains("version 1.0.0"), "\(list.output)\(list.errors)")
+        let copy = try #require(
+            try folder.contents().keys.first {
+                $0.contains(".schema-1.0.0-") && $0.suffix(16).allSatisfy(\.isHexDigit)
+            })
+        let restored = try ToolRun("migrate", store, "--restore", copy)
+        #expect(restored.status == 0, "\(restored.output)\(restored.errors)")
+        #expect(try ToolRun("fetch", store, "Trip", "--select", "price").output == prices)
+        let none = try ToolRun("migrate", "\(kind):" + folder.path("none/store"), "--backups")
+        #expect(none.status == 66, "\(none.output)\(none.errors)")
+    }
+
     @Test func whatCannotBeDoneIsSaid() throws {
         let folder = try ToolFolder()
         let store = try folder.trips("trips.log", 3)

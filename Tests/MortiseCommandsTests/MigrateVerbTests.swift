@@ -149,6 +149,44 @@ import Testing
         #expect(none.status == 66, "\(none.output)\(none.errors)")
     }
 
+    private static let kinds: [String] = {
+        var kinds = ["json", "log"]
+        #if SQLite
+        kinds.append("sqlite")
+        #endif
+        return kinds
+    }()
+
+    /// Which of the two comes first does not matter, whatever the kinds of the stores.
+    @Test(arguments: kinds, kinds) func copyingAndMigratingCommute(_ from: String, _ to: String) throws {
+        let folder = try ToolFolder()
+        func url(_ name: String, _ kind: String) -> String { "\(kind):" + folder.path("\(name).\(kind)") }
+        let file = try write(try next(), in: folder)
+        let first = url("first", from)
+        // In several parts, so that references lead out of them, also to what comes later.
+        func copy(_ source: String, _ target: String) throws {
+            let run = try ToolRun("copy", source, target, "--batch", "7")
+            #expect(run.status == 0, "\(run.errors)")
+        }
+        func migrate(_ store: String) throws {
+            let run = try ToolRun("migrate", store, "--to", file)
+            #expect(run.status == 0, "\(run.errors)")
+        }
+        try copy(try folder.trips("made.json", 40), first)
+        let (copied, migrated) = (url("copied", to), url("migrated", to))
+        try copy(first, copied)
+        try migrate(copied)
+        try migrate(first)
+        try copy(first, migrated)
+        let query = "Stop where days > 2 sort -place limit 9"
+        for store in [migrated, first] {
+            let compared = try ToolRun("compare", copied, store, "--query", query)
+            #expect(compared.status == 0, "\(compared.output)\(compared.errors)")
+            #expect(compared.output.contains("equal: content and order are the same"), "\(compared.output)")
+        }
+        #expect(try ToolRun("verify", copied).status == 0)
+    }
+
     @Test func whatCannotBeDoneIsSaid() throws {
         let folder = try ToolFolder()
         let store = try folder.trips("trips.log", 3)

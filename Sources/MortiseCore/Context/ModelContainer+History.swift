@@ -11,16 +11,20 @@ extension ModelContainer {
     ///   - lease: how long it holds without advancing; nil for as long as it likes.
     ///   - maximumLag: how many bytes of a store's history it may hold; beyond, it is lost. Nil for any number.
     /// - Returns: the holder.
-    /// - Throws: `SwiftDataError.historyTokenExpired` if some of what comes after the token is gone already;
-    ///   `DataStoreError.unsupportedFeature` if no store has a history of holders; `ModelContextError.containerClosed`; the stores' errors.
+    /// - Throws: `SwiftDataError.historyTokenExpired` if some of what comes after the token is gone already in one of the stores, of which
+    ///   none holds anything then; `DataStoreError.unsupportedFeature` if no store has a history of holders; `ModelContextError.containerClosed`; the stores' errors.
     @discardableResult
     public func holdHistory(
         _ name: String, after token: DefaultHistoryToken? = nil, lease: Duration? = nil, maximumLag: Int64? = nil
     ) throws -> HistoryHolder {
+        // All of them first: one that cannot hold it leaves no holder in those before it.
+        try withArchives { archive in
+            guard let token, try !archive.historyHolders().contains(where: { $0.name == name }) else { return }
+            try archive.checkReadable(after: token)
+        }
         try withArchives { archive in
             let store = archive.historyStore
             let bounds = try archive.historyBounds()
-            if let token { try archive.checkReadable(after: token) }
             let start = token?.narrowed(to: store) ?? DefaultHistoryToken(bounds.last, mark: nil, store: store)
             try archive.updateHistoryHolders { holders in
                 if holders.contains(where: { $0.name == name }) { return }

@@ -217,6 +217,31 @@ import Testing
         #expect(throws: SwiftDataError.historyTokenExpired) { try container.advanceHistory("sync", to: tokens[1]) }
     }
 
+    /// Defects: where the history of a later store did not reach back, those before it kept a holder although none was given; and one
+    /// that was taken again was refused where its reader had seen more meanwhile than the token said.
+    @Test(arguments: HistoryStore.allCases) func aHolderThatIsRefusedHoldsNothing(_ store: HistoryStore) throws {
+        var (first, second) = (store.configuration(folder, "first"), store.configuration(folder, "second"))
+        first.schema = Schema([Parcel.self, Storehouse.self])
+        second.schema = Schema([Keepsake.self])
+        let container = try ModelContainer(
+            for: Schema([Parcel.self, Storehouse.self, Keepsake.self]), configurations: [first, second])
+        let context = ModelContext(container)
+        try context.saveParcels(by: "a", "b")
+        let author = "k"
+        context.author = author
+        context.insert(Keepsake(.red, parts: [], spot: nil))
+        try context.save()
+        let token = try #require(try context.history().first).token
+        try context.deleteHistory(HistoryOf(predicate: #Predicate { $0.author == author }))
+        #expect(throws: SwiftDataError.historyTokenExpired) { try container.holdHistory("sync", after: token) }
+        #expect(try container.historyHolders.map(\.name) == [])
+        // So nothing keeps the rest from going.
+        #expect(try context.deleteHistory(HistoryOf()) == 2)
+        let holder = try container.holdHistory("sync")
+        try context.saveParcels(by: "c")
+        #expect(try container.holdHistory("sync", after: token).token == holder.token)
+    }
+
     @Test func aHistoryInMemoryIsBounded() throws {
         let container = try ModelContainer(
             for: Schema([Parcel.self, Storehouse.self]),

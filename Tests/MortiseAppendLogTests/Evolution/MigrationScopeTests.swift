@@ -131,6 +131,20 @@ extension MigrationTests {
         #expect(try records(world, new) == [["price": .integer(2)]])
     }
 
+    // MARK: Records
+
+    /// Defect that this prevents: the second part of a reading in parts of any size ended the process.
+    @Test func anyNumberOfRecordsIsReadAtOnce() throws {
+        let schema = Self.docs(1, [Self.attribute("name")])
+        let world = try fill(schema, ["a", "b", "c"].map { ["name": .string($0)] })
+        let container = try world.open(Schema(stored: schema), nil)
+        let store = try #require(container.store(AppendLogStore.self))
+        let next = try StoreTransfer(store).reader(ofEntity: "Doc", atMost: .max)
+        #expect(try next().map { $0.values.first } == [.string("a"), .string("b"), .string("c")])
+        #expect(try next().isEmpty)
+        try container.close()
+    }
+
     // MARK: Code
 
     private struct Unsaved: Error {}

@@ -135,7 +135,8 @@ import Testing
         let world = try filled(kind, lost: 3, withoutStreet: 0)
         #expect(try world.preview(After.self, Finding.self)?.stages.map(\.refusal) == [nil])
         try world.migrated(to: After.self, Finding.self) { context in
-            #expect(try context.fetch(FetchDescriptor<After.Parcel>()).count { $0.state == .open } == 21)
+            let parcels = try context.fetch(FetchDescriptor<After.Parcel>())
+            #expect(parcels.count { $0.state == .open } == 21)
         }
     }
 }

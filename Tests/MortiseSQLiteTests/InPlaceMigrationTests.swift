@@ -160,6 +160,37 @@ import Testing
         #expect(try files(folder) == ["store.sqlite", "store.sqlite-lock"])
     }
 
+    /// Defect: a copy that was open as a store was removed with its write-ahead log, and what was saved there from then on was lost.
+    @Test(arguments: [false, true]) func aCopyThatIsInUseStays(byCopying: Bool) throws {
+        let folder = try TemporaryFolder()
+        let store = try filled(folder)
+        func migrate(to schema: Schema, atMost most: Int?) throws {
+            let migration = try begin(store, schema)
+            if byCopying { _ = try migration.working(under: Schema(stored: migration.storedSchema)) }
+            try migration.adapt(to: schema.stored)
+            try migration.prepare(keepingCopy: true, atMost: most)
+            try migration.commit()
+        }
+        try migrate(to: schema(narrow), atMost: nil)
+        let copy = folder.path("store.sqlite.before-migration-1")
+        let user = try SQLiteStore.open(copy, wide)
+        let third = Schema(stored: StoredSchema(version: Schema.Version(3, 0, 0), entities: narrow))
+        try migrate(to: third, atMost: 0)
+        #expect(
+            try files(folder).filter { $0.contains("before") && !$0.hasSuffix("-lock") } == [
+                "store.sqlite.before-migration-1"
+            ])
+        try user.insert("Item", ["name": .string("c")])
+        try user.close()
+        let again = try SQLiteStore.open(copy, wide)
+        #expect(try again.values("Item", "name") == [.string("a"), .string("b"), .string("c")])
+        try again.close()
+        // Once nobody has it open, it goes with the next migration.
+        let fourth = Schema(stored: StoredSchema(version: Schema.Version(4, 0, 0), entities: narrow))
+        try migrate(to: fourth, atMost: 0)
+        #expect(try files(folder) == ["store.sqlite", "store.sqlite-lock"])
+    }
+
     /// What a process had left that died during a migration stayed for good.
     @Test func whatADeadMigrationHasLeftIsRemovedAtTheNextOpening() throws {
         let folder = try TemporaryFolder()

@@ -64,6 +64,31 @@ import Testing
         }
     }
 
+    /// Defect: the stores before one that is open for reading only were erased before that was found.
+    @Test func nothingIsErasedBesideAStoreForReadingOnly() throws {
+        let folder = try Folder()
+        func container(allowsSave: Bool) throws -> ModelContainer {
+            try ModelContainer(
+                for: Schema([Note.self, Marker.self]),
+                configurations: [
+                    AppendLogConfiguration("notes", schema: Schema([Note.self]), path: folder.path("notes.log")),
+                    AppendLogConfiguration(
+                        "markers", schema: Schema([Marker.self]), path: folder.path("markers.log"),
+                        allowsSave: allowsSave),
+                ])
+        }
+        let made = try container(allowsSave: true)
+        let context = ModelContext(made)
+        context.insert(Note("a"))
+        context.insert(Marker("b"))
+        try context.save()
+        try made.close()
+        let opened = try container(allowsSave: false)
+        #expect(throws: ModelContextError.readOnly(configuration: "markers")) { try opened.erase() }
+        #expect(try ModelContext(opened).fetchCount(FetchDescriptor<Note>()) == 1)
+        try opened.close()
+    }
+
     @Test(arguments: ["a.store", "a.json"]) func aModelConfigurationIsLookedAfterAsWell(_ name: String) throws {
         let folder = try Folder()
         let file = URL(fileURLWithPath: folder.path(name))

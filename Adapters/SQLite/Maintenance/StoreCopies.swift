@@ -84,9 +84,13 @@ struct StoreCopies {
         return try StoreCopies(of: path).keep(connection, as: kind)
     }
 
-    /// Removes copies, but the newest ones.
+    /// Removes copies, but the newest ones. Those that somebody has open for writing stay, and those that cannot be removed.
     func remove(_ kind: Kind = .migration, exceptNewest most: Int) {
-        for copy in copies(kind).dropLast(max(most, 0)) { Self.remove(copy.path) }
+        for copy in copies(kind).dropLast(max(most, 0)) {
+            guard let lock = try? OpeningLock(copy.path, isExclusive: true) else { continue }
+            Self.remove(copy.path)
+            lock.release()
+        }
     }
 
     // MARK: What is left

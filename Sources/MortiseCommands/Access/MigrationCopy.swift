@@ -10,14 +10,12 @@ struct MigrationCopy {
     let bytes: Int64
     let date: Date
 
-    /// The copies of a store, newest first.
-    /// - Throws: `ToolError.unsupported` for a store that is no file.
+    /// The copies of a store, newest first. Where the store itself is gone they are there all the same, to be put into its place.
+    /// - Throws: `ToolError.unsupported` for a store that is no file, `.missing` where neither it nor a copy is there.
     static func all(of argument: StoreArgument) throws -> [MigrationCopy] {
-        guard let main = try argument.selfDescribing().storeFiles().first?.path else {
-            throw ToolError.missing(store: argument.name)
-        }
+        _ = try argument.capable(of: .restore, "be restored")
         // Some stores keep copies beside the path that they are opened by, others beside the file that it leads to.
-        let file = URL(fileURLWithPath: main)
+        let file = URL(fileURLWithPath: try argument.selfDescribing().location)
         let target = file.resolvingSymlinksInPath()
         var copies = try copies(of: file, argument)
         if target.path != file.path {
@@ -26,11 +24,13 @@ struct MigrationCopy {
                 !known.contains(URL(fileURLWithPath: $0.path).resolvingSymlinksInPath().path)
             }
         }
+        if copies.isEmpty { try argument.checkPresence() }
         return copies.sorted { $0.date == $1.date ? $0.path < $1.path : $0.date > $1.date }
     }
 
     private static func copies(of file: URL, _ argument: StoreArgument) throws -> [MigrationCopy] {
         let (folder, name) = (file.deletingLastPathComponent(), file.lastPathComponent)
+        guard FileManager.default.fileExists(atPath: folder.path(percentEncoded: false)) else { return [] }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
         return try names.filter { isCopy($0, of: name) }.compactMap { found -> MigrationCopy? in
             let path = folder.appending(path: found).path(percentEncoded: false)

@@ -11,16 +11,20 @@ extension ModelContainer {
     ///   - lease: how long it holds without advancing; nil for as long as it likes.
     ///   - maximumLag: how many bytes of a store's history it may hold; beyond, it is lost. Nil for any number.
     /// - Returns: the holder.
-    /// - Throws: `SwiftDataError.historyTokenExpired` if some of what comes after the token is gone already;
-    ///   `DataStoreError.unsupportedFeature` if no store has a history of holders; `ModelContextError.containerClosed`; the stores' errors.
+    /// - Throws: `SwiftDataError.historyTokenExpired` if some of what comes after the token is gone already in one of the stores, of which
+    ///   none holds anything then; `DataStoreError.unsupportedFeature` if no store has a history of holders; `ModelContextError.containerClosed`; the stores' errors.
     @discardableResult
     public func holdHistory(
         _ name: String, after token: DefaultHistoryToken? = nil, lease: Duration? = nil, maximumLag: Int64? = nil
     ) throws -> HistoryHolder {
+        // All of them first: one that cannot hold it leaves no holder in those before it.
+        try withArchives { archive in
+            guard let token, try !archive.historyHolders().contains(where: { $0.name == name }) else { return }
+            try archive.checkReadable(after: token)
+        }
         try withArchives { archive in
             let store = archive.historyStore
             let bounds = try archive.historyBounds()
-            if let token { try archive.checkReadable(after: token) }
             let start = token?.narrowed(to: store) ?? DefaultHistoryToken(bounds.last, mark: nil, store: store)
             try archive.updateHistoryHolders { holders in
                 if holders.contains(where: { $0.name == name }) { return }
@@ -112,11 +116,31 @@ extension ModelContainer {
     }
 }
 
+extension ModelContainer {
+    /// What a descriptor asks of each store, whose limit is one for all of them together.
+    /// - Returns: in the order of the stores; nil for one of whose history it takes nothing.
+    /// - Throws: what fetching throws.
+    func historyShares<T: HistoryTransaction>(of descriptor: HistoryDescriptor<T>) throws -> [HistoryDescriptor<T>?] {
+        let whole = Array(repeating: Optional(descriptor), count: stores.count)
+        if descriptor.fetchLimit == 0 || stores.count < 2 { return whole }
+        let histories = try stores.map { try $0.history(descriptor) }
+        if histories.count(where: { $0 != nil }) < 2 { return whole }
+        let taken = Set(descriptor.merged(histories.compactMap(\.self)))
+        return histories.map { history in
+            var share = descriptor
+            guard let history else { return share }
+            share.fetchLimit = UInt64(history.count(where: taken.contains))
+            // No limit is another one.
+            return share.fetchLimit == 0 ? nil : share
+        }
+    }
+}
+
 extension ModelContext {
     /// Deletes the transactions that the descriptor matches from the history. Of those in the middle of it a stub stays: who fetches what
     /// comes after an earlier token learns that something is gone, unless the rest of the predicate would have left it out.
     /// - Parameters:
-    ///   - descriptor: which transactions; its order and limit count too.
+    ///   - descriptor: which transactions; its order and limit count too, and apply to all stores together as in `fetchHistory(_:)`.
     ///   - force: whether to delete also what holders need, which are lost then.
     ///   - secure: whether the values have to be gone from the storage when the call returns.
     /// - Returns: how many transactions were deleted.
@@ -129,9 +153,10 @@ extension ModelContext {
         try state.prepare()
         var count = 0
         var isAny = false
-        for store in container.stores {
-            let isDone = try store.withArchive {
-                count += try $0.deleteTransactions(matching: descriptor, forced: force, secure: secure)
+        for (store, share) in zip(container.stores, try container.historyShares(of: descriptor)) {
+            let isDone = try store.withArchive { archive in
+                guard let share else { return }
+                count += try archive.deleteTransactions(matching: share, forced: force, secure: secure)
             }
             if isDone { isAny = true }
         }

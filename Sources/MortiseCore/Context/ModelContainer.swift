@@ -382,12 +382,14 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     }
 
     /// Removes all records from all stores.
-    /// - Throws: `ModelContextError.readOnly`; what the stores throw. The stores before the failing one are then
-    ///   erased.
+    /// - Throws: `ModelContextError.readOnly` if one of the stores is open for reading only; nothing is erased then. What the
+    ///   stores throw: those before the failing one are erased.
     public func erase() throws {
         try checkOpen()
+        for store in stores where !store.allowsSave {
+            throw ModelContextError.readOnly(configuration: store.configurationName)
+        }
         for store in stores {
-            if !store.allowsSave { throw ModelContextError.readOnly(configuration: store.configurationName) }
             store.saveLock.lock()
             defer { store.saveLock.unlock() }
             try store.erase()

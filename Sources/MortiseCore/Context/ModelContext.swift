@@ -246,13 +246,16 @@ public final class ModelContext: Equatable, SendableMetatype {
         return histories.count == 1 ? histories[0] : descriptor.merged(histories)
     }
 
-    /// Deletes the transactions that the descriptor matches from the history.
+    /// Deletes the transactions that the descriptor matches from the history. Sort order and limit apply to all stores together, as in
+    /// `fetchHistory(_:)`.
     /// - Throws: `HistoryHeld` where a holder needs some of them; `DataStoreError.unsupportedFeature` if no store of the container keeps such a history; the stores'
     ///   errors.
     public func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws {
         try state.prepare()
         var found = false
-        for store in container.stores where try store.deleteHistory(descriptor) { found = true }
+        for (store, share) in zip(container.stores, try container.historyShares(of: descriptor)) {
+            if try share.map(store.deleteHistory) ?? true { found = true }
+        }
         if !found { throw DataStoreError.unsupportedFeature }
     }
 }

@@ -14,6 +14,8 @@ struct MappingOrigins {
     /// By entity of the old schema, the properties whose values are converted, and those of which nothing is lost by that.
     let converted: [String: Set<String>]
     let kept: [String: Set<String>]
+    /// By property, the old slots that it takes its values from, one for each entity that both schemas have.
+    private let origins: [PropertyName: [RecordLayout.Slot]]
 
     init(
         _ rules: [PropertyName: CompiledMapping.Rules], from old: StoredSchema, to new: StoredSchema
@@ -70,25 +72,25 @@ struct MappingOrigins {
             wanted[name] = origins
         }
         (self.wanted, self.sources, self.converted, self.kept) = (wanted, sources, converted, kept)
-    }
-
-    /// The old slots that a property takes its values from, one for each entity that both schemas have.
-    private func origins(of property: PropertyName) -> [RecordLayout.Slot] {
-        wanted.compactMap { name, origins in
-            guard let layout = layouts[name],
-                let slot = layout.slots.firstIndex(where: {
-                    $0.name == property.name && $0.declaringEntity == property.entity
-                }), let origin = origins[slot]
-            else { return nil }
-            return oldLayouts[name]?.slots[origin]
+        var origins: [PropertyName: [RecordLayout.Slot]] = [:]
+        for (name, found) in wanted {
+            guard let layout = layouts[name], let before = oldLayouts[name] else { continue }
+            for (slot, origin) in zip(layout.slots, found) {
+                guard let origin else { continue }
+                let key = PropertyName(entity: slot.declaringEntity, name: slot.name)
+                origins[key, default: []].append(before.slots[origin])
+            }
         }
+        self.origins = origins
     }
 
     /// Whether no record of the old schema has a value for a property.
-    func isNew(_ property: PropertyName) -> Bool { origins(of: property).isEmpty }
+    func isNew(_ property: PropertyName) -> Bool { origins[property] == nil }
 
     /// Whether records of the old schema may lack a value for a property.
-    func isOptional(_ property: PropertyName) -> Bool { origins(of: property).contains { $0.property.isOptional } }
+    func isOptional(_ property: PropertyName) -> Bool {
+        origins[property]?.contains { $0.property.isOptional } == true
+    }
 
     /// Schemas one after another, at the end one with the properties of `last`, that take values as wanted by nothing but names and
     /// original names.
@@ -109,7 +111,7 @@ struct MappingOrigins {
         let parked = renamed.withoutIndices().mapping { property, key, number in
             if property.attribute == nil { return }
             property.name = Self.parkedName(number)
-            property.originalName = origins(of: key).first?.name ?? property.name
+            property.originalName = origins[key]?.first?.name ?? property.name
         }
         // A property that keeps its name has it again; one that changes it is found by its original name.
         let prepared = last.withoutIndices().mapping { property, _, number in

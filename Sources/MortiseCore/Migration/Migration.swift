@@ -142,6 +142,7 @@ extension MigrationOptions {
         if adopting != nil { options.append("adopting") }
         if loss != .allowed { options.append("loss") }
         if copies != .whereSomethingIsLost { options.append("copies") }
+        if verifiesValues { options.append("verifiesValues") }
         if !options.isEmpty { throw .optionsNotFollowed(store: store, options: options) }
     }
 }

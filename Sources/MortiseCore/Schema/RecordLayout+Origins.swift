@@ -27,33 +27,51 @@ extension RecordLayout {
     }
 
     static func origins(of names: [Name], in old: [Name]) -> [Int?] {
-        func place(of new: Name, _ matches: (Name) -> Bool) -> Int? {
-            old.firstIndex { matches($0) && (new.isEphemeral || !$0.isEphemeral) }
+        let before = Places(old)
+        func place(of new: Name, called name: String) -> Int? {
+            before.byName[name]?.first { new.isEphemeral || !old[$0].isEphemeral }
         }
+        // Most are what they were, and a schema may have thousands.
+        guard names.contains(where: \.isRenamed) else { return names.map { place(of: $0, called: $0.name) } }
+        let after = Places(names)
         func isDone(_ new: Name) -> Bool {
-            new.isRenamed && old.contains { $0.name == new.name && $0.originalName == new.originalName }
+            new.isRenamed && before.byName[new.name]?.contains { old[$0].originalName == new.originalName } == true
         }
         func chained(_ new: Name) -> Int? {
             guard new.isRenamed else { return nil }
-            return place(of: new) { before in
-                before.originalName == new.originalName && before.isRenamed
-                    && !names.contains { $0.name == before.name }
+            return before.byOriginalName[new.originalName]?.first {
+                (new.isEphemeral || !old[$0].isEphemeral) && after.byName[old[$0].name] == nil
             }
         }
         let renamed = names.map { new -> Int? in
             guard new.isRenamed, !isDone(new) else { return nil }
-            if let keeper = names.first(where: { $0.name == new.originalName }),
+            if let keeper = after.byName[new.originalName]?.first.map({ names[$0] }),
                 isDone(keeper) || (!keeper.isRenamed && chained(new) != nil)
             {
                 return nil
             }
-            return place(of: new) { $0.name == new.originalName }
+            return place(of: new, called: new.originalName)
         }
         let taken = Set(renamed.compactMap(\.self))
         return zip(names, renamed).map { new, origin in
             if let origin { return origin }
-            if let same = place(of: new, { $0.name == new.name }), !taken.contains(same) { return same }
+            if let same = place(of: new, called: new.name), !taken.contains(same) { return same }
             return chained(new)
+        }
+    }
+
+    /// Where names are, in order.
+    private struct Places {
+        private(set) var byName: [String: [Int]]
+        /// Of those that were renamed.
+        private(set) var byOriginalName: [String: [Int]] = [:]
+
+        init(_ names: [Name]) {
+            byName = Dictionary(minimumCapacity: names.count)
+            for (place, name) in names.enumerated() {
+                byName[name.name, default: []].append(place)
+                if name.isRenamed { byOriginalName[name.originalName, default: []].append(place) }
+            }
         }
     }
 }

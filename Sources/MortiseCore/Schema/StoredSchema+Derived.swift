@@ -5,6 +5,7 @@ import Synchronization
 final class DerivedFromSchema: Sendable {
     private let layouts = Mutex<[String: RecordLayout]?>(nil)
     private let subtrees = Mutex<[String: [String]]?>(nil)
+    private let places = Mutex<[String: Int]?>(nil)
     private let storage = Mutex<StoredSchema.Storage?>(nil)
     private let order = Mutex<Bool?>(nil)
     private let closure = Mutex<Bool?>(nil)
@@ -15,6 +16,8 @@ final class DerivedFromSchema: Sendable {
     func know(layouts known: [String: RecordLayout]) { layouts.withLock { $0 = $0 ?? known } }
     func layouts(_ make: () -> [String: RecordLayout]) -> [String: RecordLayout] { Self.known(layouts, make) }
     func subtrees(_ make: () -> [String: [String]]) -> [String: [String]] { Self.known(subtrees, make) }
+    /// Where each entity is, by name.
+    func places(_ make: () -> [String: Int]) -> [String: Int] { Self.known(places, make) }
     func storage(_ make: () -> StoredSchema.Storage) -> StoredSchema.Storage { Self.known(storage, make) }
     func isSorted(_ find: () -> Bool) -> Bool { Self.known(order, find) }
     func isClosed(_ find: () -> Bool) -> Bool { Self.known(closure, find) }

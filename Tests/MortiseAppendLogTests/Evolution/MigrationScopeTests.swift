@@ -99,6 +99,52 @@ extension MigrationTests {
         #expect(preview.first?.stages.map(\.changes) == [["Doc.name renamed from title"]])
     }
 
+    /// Defect that this prevents: values that a rule converts were said to be dropped, although the migration itself says that
+    /// nothing is. The copy that stays of what cannot be had back counts for the room all the same.
+    @Test(arguments: MigrationWorld.Kind.allCases, [false, true])
+    func aPreviewDropsNothingThatARuleConverts(_ kind: MigrationWorld.Kind, dropsNote: Bool) throws {
+        defer { EdgePlan.options = MigrationOptions() }
+        let note = dropsNote ? [Self.attribute("note")] : []
+        let (old, new) = (
+            Self.docs(1, [Self.attribute("price", .double)] + note), Self.docs(2, [Self.attribute("price", .int64)])
+        )
+        let values: [String: StoredValue] = ["price": .double(1.5), "note": .string("n")]
+        let world = try fill(old, [values.filter { $0.key == "price" || dropsNote }], kind)
+        (EdgeOld.schema, EdgeNew.schema) = (old, new)
+        (EdgePlan.mapping, EdgePlan.rules, EdgePlan.code) = (.inferred.converting("Doc.price", .rounding), [], nil)
+        let preview = try #require(
+            ModelContainer.migrationPreview(
+                for: Schema(stored: new), migrationPlan: EdgePlan.self, configurations: [world.configuration()]
+            ).first)
+        let dropped = dropsNote ? [SchemaLoss.Property(entity: "Doc", name: "note", values: 1)] : nil
+        #expect(preview.stages.map { $0.loss?.properties } == [dropped] && preview.stages[0].refusal == nil)
+        #expect("\(preview)".contains("drops") == dropsNote)
+        let space = try world.configuration().migrationSpace(keepingCopy: true)
+        #expect(preview.space?.needed == space?.needed)
+        // What it says is what comes of it.
+        EdgePlan.options.loss = .refused
+        if dropsNote {
+            #expect(throws: MigrationError.self) { try world.open(Schema(stored: new), EdgePlan.self).close() }
+            EdgePlan.options.loss = .allowed
+        }
+        try world.open(Schema(stored: new), EdgePlan.self).close()
+        #expect(try records(world, new) == [["price": .integer(2)]])
+    }
+
+    // MARK: Records
+
+    /// Defect that this prevents: the second part of a reading in parts of any size ended the process.
+    @Test func anyNumberOfRecordsIsReadAtOnce() throws {
+        let schema = Self.docs(1, [Self.attribute("name")])
+        let world = try fill(schema, ["a", "b", "c"].map { ["name": .string($0)] })
+        let container = try world.open(Schema(stored: schema), nil)
+        let store = try #require(container.store(AppendLogStore.self))
+        let next = try StoreTransfer(store).reader(ofEntity: "Doc", atMost: .max)
+        #expect(try next().map { $0.values.first } == [.string("a"), .string("b"), .string("c")])
+        #expect(try next().isEmpty)
+        try container.close()
+    }
+
     // MARK: Code
 
     private struct Unsaved: Error {}

@@ -90,6 +90,41 @@ import Testing
         }
     }
 
+    /// Tasks have no state any more.
+    enum Third: VersionedSchema {
+        static var models: [any PersistentModel.Type] { [Task.self] }
+        static var versionIdentifier: Schema.Version { Schema.Version(3, 0, 0) }
+
+        @Model final class Task {
+            var title: String
+            init(_ title: String) { self.title = title }
+        }
+    }
+
+    enum KeepingOne: SchemaMigrationPlan {
+        static var schemas: [any VersionedSchema.Type] { [Before.self, After.self, Third.self] }
+        static var stages: [MigrationStage] {
+            Plan.stages + [.lightweight(fromVersion: After.self, toVersion: Third.self)]
+        }
+        static var migrationOptions: MigrationOptions {
+            var options = MigrationOptions()
+            options.mostCopies = 1
+            return options
+        }
+    }
+
+    /// A clock that has been set back makes no copy the oldest.
+    @Test(arguments: ShapeWorld.kinds.filter { $0 != "memory" }, [-3_650.0, 3_650])
+    func theCopyThatWasMadeLastStays(_ kind: String, days: Double) throws {
+        let world = try filled(kind)
+        try world.open(After.self, Plan.self).close()
+        let first = try #require(try world.files().first { MigrationCopyName.matches($0) })
+        try world.date(first, Date() + days * 86_400)
+        try world.open(Third.self, KeepingOne.self).close()
+        let left = try world.files().filter { MigrationCopyName.matches($0) }
+        #expect(left.count == 1 && left != [first], "\(left)")
+    }
+
     /// What a preview says about a copy holds: without code the file itself is changed.
     @Test(arguments: ShapeWorld.kinds) func aPreviewSaysWhetherRecordsAreCopied(_ kind: String) throws {
         enum Plain: SchemaMigrationPlan {

@@ -63,6 +63,11 @@ final class ShapeWorld {
     /// The names of the files beside the store, its own among them.
     func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path("")).sorted() }
 
+    /// Makes a file beside the store look as if it had been written then.
+    func date(_ file: String, _ date: Date) throws {
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: folder.path(file))
+    }
+
     /// Puts a copy into the store's place, and removes it.
     func restore(_ copy: String) throws {
         let maintained = try #require(try configuration() as? any MaintainableConfiguration)

@@ -217,6 +217,59 @@ import Testing
         #expect(throws: SwiftDataError.historyTokenExpired) { try container.advanceHistory("sync", to: tokens[1]) }
     }
 
+    private func container(ofTwo store: HistoryStore) throws -> ModelContainer {
+        var (first, second) = (store.configuration(folder, "first"), store.configuration(folder, "second"))
+        first.schema = Schema([Parcel.self, Storehouse.self])
+        second.schema = Schema([Keepsake.self])
+        return try ModelContainer(
+            for: Schema([Parcel.self, Storehouse.self, Keepsake.self]), configurations: [first, second])
+    }
+
+    /// Defect: the limit held for each store, so that several lost more of their histories than was asked for.
+    @Test(arguments: HistoryStore.allCases) func theLimitOfADeletionIsForAllStores(_ store: HistoryStore) throws {
+        let context = ModelContext(try container(ofTwo: store))
+        for author in ["a", "k", "b", "l", "c"] {
+            // Saves of two stores are in the order of their times.
+            Thread.sleep(forTimeInterval: 0.005)
+            if "kl".contains(author) {
+                context.author = author
+                context.insert(Keepsake(.red, parts: [], spot: nil))
+                try context.save()
+            } else {
+                try context.saveParcels(by: author)
+            }
+        }
+        var descriptor = HistoryOf()
+        descriptor.fetchLimit = 3
+        #expect(try context.deleteHistory(descriptor, force: false) == 3)
+        #expect(try context.history().map(\.author) == ["l", "c"])
+        descriptor.sortBy = [SortDescriptor(\.timestamp, order: .reverse)]
+        descriptor.fetchLimit = 1
+        try context.deleteHistory(descriptor)
+        #expect(try context.history().map(\.author) == ["l"])
+    }
+
+    /// Defects: where the history of a later store did not reach back, those before it kept a holder although none was given; and one
+    /// that was taken again was refused where its reader had seen more meanwhile than the token said.
+    @Test(arguments: HistoryStore.allCases) func aHolderThatIsRefusedHoldsNothing(_ store: HistoryStore) throws {
+        let container = try container(ofTwo: store)
+        let context = ModelContext(container)
+        try context.saveParcels(by: "a", "b")
+        let author = "k"
+        context.author = author
+        context.insert(Keepsake(.red, parts: [], spot: nil))
+        try context.save()
+        let token = try #require(try context.history().first).token
+        try context.deleteHistory(HistoryOf(predicate: #Predicate { $0.author == author }))
+        #expect(throws: SwiftDataError.historyTokenExpired) { try container.holdHistory("sync", after: token) }
+        #expect(try container.historyHolders.map(\.name) == [])
+        // So nothing keeps the rest from going.
+        #expect(try context.deleteHistory(HistoryOf(), force: false) == 2)
+        let holder = try container.holdHistory("sync")
+        try context.saveParcels(by: "c")
+        #expect(try container.holdHistory("sync", after: token).token == holder.token)
+    }
+
     @Test func aHistoryInMemoryIsBounded() throws {
         let container = try ModelContainer(
             for: Schema([Parcel.self, Storehouse.self]),

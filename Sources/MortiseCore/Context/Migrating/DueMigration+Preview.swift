@@ -15,6 +15,8 @@ extension DueMigration {
             from: stored, to: target, versions, adopting: options.adopting, without: others, store: configuration.name)
         let records = try count(migration, without: others, store: configuration.name)
         var stages: [MigrationPreview.Stage] = []
+        // A copy also stays where values were converted that cannot be had back.
+        var keepsCopy = options.copies == .always
         var current = stored
         for step in path.steps {
             var refusal: String?
@@ -26,7 +28,8 @@ extension DueMigration {
                 func note(
                     _ loss: SchemaLoss, _ converted: [String: Set<String>] = [:], dropping: Set<String> = []
                 ) throws {
-                    losses.append(loss)
+                    keepsCopy = keepsCopy || !loss.isEmpty
+                    losses.append(loss.without(converted))
                     try options.check(
                         loss, converting: converted, dropping: dropping, in: step, store: configuration.name)
                 }
@@ -52,6 +55,12 @@ extension DueMigration {
                     }
                 }
                 current = step.target.stored
+                if options.verifiesValues, stages.count + 1 == path.steps.count,
+                    !path.steps.contains(where: \.runsClosures)
+                {
+                    if current != target.stored { try note(try migration.adapt(to: target.stored)) }
+                    try verifyValues(of: migration, under: target) { _ in }
+                }
             } catch {
                 refusal = "\(error)"
             }
@@ -75,8 +84,7 @@ extension DueMigration {
             isCopy: !path.steps.isEmpty && migration.isCopy,
             space: path.steps.isEmpty
                 ? nil
-                : try configuration.migrationSpace(
-                    keepingCopy: options.copies == .always || stages.contains { $0.loss != nil }))
+                : try configuration.migrationSpace(keepingCopy: keepsCopy))
     }
 }
 

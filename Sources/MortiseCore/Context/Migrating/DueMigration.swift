@@ -63,10 +63,7 @@ struct DueMigration {
         private var all: [SchemaLoss] = []
 
         func add(_ loss: SchemaLoss, converting converted: [String: Set<String>] = [:]) {
-            all.append(
-                SchemaLoss(
-                    stored: loss.stored, opened: loss.opened, entities: loss.entities,
-                    properties: loss.properties.filter { converted[$0.entity]?.contains($0.name) != true }))
+            all.append(loss.without(converted))
         }
 
         func sum(from stored: Schema.Version, to opened: Schema.Version) -> SchemaLoss {
@@ -207,7 +204,15 @@ struct DueMigration {
                 }
                 current = step.target.stored
             }
-            if let last = path.steps.last, current != target.stored { try adapt(last, to: target, migration, losses) }
+            if let last = path.steps.last {
+                if current != target.stored { try adapt(last, to: target, migration, losses) }
+                if options.verifiesValues {
+                    try meter.begin(.mapping)
+                    try attempt(last, .validate) {
+                        try Self.verifyValues(of: migration, under: target) { try meter.advance(by: $0) }
+                    }
+                }
+            }
             return Begun(
                 store: configuration.name, migration: migration, meter: meter,
                 loss: losses.sum(from: from ?? target.version, to: to ?? target.version))

@@ -126,7 +126,9 @@ extension SchemaComparison {
                     .keptSideChanged, isTakenOver ? .rewritten : .refused,
                     pair.after.role == .toManyStored
                         ? "links are kept on this side" : "links are kept on the other side",
-                    isTakenOver ? "the links move" : "refused: both sides have links of their own",
+                    isTakenOver
+                        ? "the links move, and are united with those that the other side has"
+                        : "refused: the other side does not take the links over",
                     wayOut: isTakenOver ? nil : anew))
         }
         if currentName(a.destination) != b.destination {
@@ -193,7 +195,8 @@ extension SchemaComparison {
         return (layout.slots[place], nil)
     }
 
-    /// Whether the other side takes over the links that this one has kept: it kept none of its own.
+    /// Whether the other side takes over the links that this one has kept. If it kept links of its own, because neither was the
+    /// other's inverse, it has all of them then.
     private func isHandedOver(_ pair: Pair) -> Bool {
         guard pair.before.role == .toManyStored, pair.after.role == .toManyDerived,
             (pair.before.property.relationship?.destination).map(currentName)
@@ -201,7 +204,11 @@ extension SchemaComparison {
             let other = inverse(of: pair.after), other.slot.role == .toManyStored
         else { return false }
         guard let origin = other.origin else { return true }
-        return origin.role == .toManyDerived && origin.name == pair.before.property.relationship?.inverse
+        switch origin.role {
+        case .toOne, .toManyStored: return true
+        case .toManyDerived: return origin.name == pair.before.property.relationship?.inverse
+        case .attribute: return false
+        }
     }
 
     /// Whether a to-one relationship becomes one to many that has the record it led to: on the side that keeps the links, or on the

@@ -98,7 +98,7 @@ public struct MigrationStageFailure: Hashable, Sendable {
         case didMigrate
         /// Code that sees both versions.
         case migrate
-        /// Code that looks at the outcome.
+        /// Code that looks at the outcome, and what `MigrationOptions.verifiesValues` asks for.
         case validate
     }
 

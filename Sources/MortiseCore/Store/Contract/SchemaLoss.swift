@@ -119,6 +119,14 @@ extension RecordLayout.Slot {
 }
 
 extension SchemaLoss {
+    /// The loss without properties, by entity, whose values go on in another form.
+    func without(_ converted: [String: Set<String>]) -> SchemaLoss {
+        if converted.isEmpty { return self }
+        return SchemaLoss(
+            stored: stored, opened: opened, entities: entities,
+            properties: properties.filter { converted[$0.entity]?.contains($0.name) != true })
+    }
+
     /// The same loss under other names of entities.
     func renamingEntities(_ names: [String: String]) -> SchemaLoss {
         if names.isEmpty { return self }

@@ -111,7 +111,7 @@ public final class StoreTransfer<Store: DataStore> {
         // Nil as long as records are read by their identifiers.
         var all: [DefaultSnapshot]?
         return { [self] in
-            let part = identifiers[next..<min(next + count, identifiers.count)]
+            let part = identifiers[next..<(next + min(count, identifiers.count - next))]
             if part.isEmpty { return [] }
             next = part.endIndex
             if let all { return Array(all[part.indices]) }

@@ -156,6 +156,14 @@ struct HistoryHeader {
         identifier = Array(bytes[16..<32])
     }
 
+    /// Nil if a file does not begin as a history.
+    init?(of file: any OpenFile) {
+        guard let bytes = try? file.readAll(count: Self.size, at: 0), let header = try? HistoryHeader(bytes) else {
+            return nil
+        }
+        self = header
+    }
+
     var bytes: [UInt8] {
         var bytes = Self.magic + [1, 0, 0, 0, 0, 0, 0, 0] + identifier + [UInt8](repeating: 0, count: 28)
         withUnsafeBytes(of: CRC32C.checksum(of: bytes).littleEndian) { bytes += $0 }

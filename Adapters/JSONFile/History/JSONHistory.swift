@@ -61,7 +61,7 @@ final class JSONHistory: @unchecked Sendable {
         isWritable = configuration.allowsSave
         fileSystem = RepeatingFileSystem(configuration.fileSystem)
         holderFile = HistoryHolderFile(
-            beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
+            beside: path, of: store, permissions: configuration.newFilePermissions, in: fileSystem)
     }
 
     func index() throws -> HistoryIndex {

@@ -213,6 +213,53 @@ import Testing
         }
     }
 
+    /// Bug: its token was never replaced by an earlier one, also not by one of the past that the store has now, so that it held nothing
+    /// until the numbers had come as far again.
+    @Test func aHolderFromBeforeARestoreGoesOn() throws {
+        try withStore { try $0.saveParcels(by: "a", "b") }
+        let copy = try Data(contentsOf: URL(filePath: path))
+        let lost = try withStore { context in
+            try context.saveParcels(by: "lost 1", "lost 2")
+            return try context.container.holdHistory("sync").token
+        }
+        try copy.write(to: URL(filePath: path))
+        try withStore { context in
+            try context.saveParcels(by: "c")
+            let now = try #require(try context.history().last).token
+            #expect(throws: SwiftDataError.historyTokenExpired) {
+                try context.container.advanceHistory("sync", to: lost)
+            }
+            try context.container.advanceHistory("sync", to: now)
+            #expect(try context.container.historyHolders.map(\.token) == [now])
+            try context.saveParcels(by: "d")
+            #expect(throws: HistoryHeld(store: try place(of: context.container), holders: ["sync"])) {
+                try context.deleteHistory(HistoryOf())
+            }
+            #expect(try context.authors(after: now) == ["d"])
+            // From now on backwards as ever.
+            let next = try #require(try context.history().last).token
+            try context.container.advanceHistory("sync", to: next)
+            try context.container.advanceHistory("sync", to: now)
+            #expect(try context.container.historyHolders.map(\.token) == [next])
+        }
+    }
+
+    /// Bug: who had held the history of the store that was in the place before held all of this one's.
+    @Test func aStoreThatIsGoneLeavesNoHolders() throws {
+        try withStore { context in
+            try context.saveParcels(by: "a")
+            try context.container.holdHistory("sync")
+        }
+        for suffix in ["", ".history"] { try FileManager.default.removeItem(atPath: path + suffix) }
+        try withStore { context in
+            try context.saveParcels(by: "b")
+            #expect(try context.container.historyHolders.isEmpty)
+            try context.deleteHistory(HistoryOf())
+            #expect(try context.history().isEmpty)
+            #expect(try context.container.holdHistory("sync").token.tokenValue?.values.first == 1)
+        }
+    }
+
     @Test func aHolderThatIsLeftBehindIsLost() throws {
         try withStore(HistoryRetention(transactions: 4)) { context in
             try context.saveParcels(by: "first")

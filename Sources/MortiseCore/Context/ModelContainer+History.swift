@@ -130,7 +130,14 @@ extension ModelContainer {
     private func withArchives(_ body: (any HistoryArchive) throws -> Void) throws {
         try checkOpen()
         var isAny = false
-        for store in stores where try store.withArchive({ try body($0) }) { isAny = true }
+        for store in stores {
+            do {
+                if try store.withArchive({ try body($0) }) { isAny = true }
+            } catch DataStoreError.unsupportedFeature {
+                // Its history has no holders, as one that no container asks.
+                continue
+            }
+        }
         if !isAny { throw DataStoreError.unsupportedFeature }
     }
 }

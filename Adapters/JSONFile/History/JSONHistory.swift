@@ -104,10 +104,11 @@ final class JSONHistory: @unchecked Sendable {
             throw HistoryDamaged(path: path, offset: 0, reason: error.reason)
         }
         var reader = HistoryReader(file, path: path, seed: header.seed, size: size)
-        var index = try reader.index(header, of: key, store: store)
+        var index = try reader.index(header, of: key, store: store, mayEndInPart: !isSynced)
         if index.beginsAnew {
             let start = index.bounds.last + 1
-            index.bounds = HistoryBounds(horizon: start, last: start)
+            // A transaction of that number may have been lost with its frame.
+            index.bounds = HistoryBounds(horizon: start, horizonMark: key.mark, last: start)
             (index.count, index.stubs, index.oldest) = (0, 0, nil)
         }
         return index

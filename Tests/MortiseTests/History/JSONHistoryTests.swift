@@ -142,6 +142,42 @@ import Testing
         #expect(refused > damaged.count / 2)
     }
 
+    /// Bug: the part of a frame that a power cut had left was damage, and no save wrote a history any more.
+    @Test(arguments: [1, 40, 64]) func aHistoryWhoseEndAPowerCutHasTakenBeginsAnew(_ lost: Int) throws {
+        func withStore<R>(_ durability: JSONFileHistoryDurability, _ body: (ModelContext) throws -> R) throws -> R {
+            let container = try ModelContainer(
+                for: Schema([Parcel.self, Storehouse.self]),
+                configurations: [JSONFileConfiguration(path: path, historyDurability: durability)])
+            defer { try? container.close() }
+            return try body(ModelContext(container))
+        }
+        try withStore(.later) { try $0.saveParcels(by: "a", "b", "c") }
+        let before = try withStore(.later) { try $0.history().map(\.token) }
+        let whole = try Data(contentsOf: URL(filePath: history))
+        let missing = [whole.dropLast(lost), whole.dropLast(lost) + Data(repeating: 0, count: lost)]
+        let records = try Data(contentsOf: URL(filePath: path))
+        for (place, bytes) in missing.enumerated() {
+            try records.write(to: URL(filePath: path))
+            try bytes.write(to: URL(filePath: history))
+            try withStore(.withSave) { context in
+                #expect(throws: HistoryDamaged.self, "\(place)") { try context.history() }
+            }
+            try withStore(.later) { context in
+                #expect(try context.history().isEmpty, "\(place)")
+                for token in before {
+                    #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: token) }
+                }
+                try context.saveParcels(by: "d", "e")
+                #expect(try context.history().map(\.author) == ["d", "e"])
+            }
+            try withStore(.withSave) { context in
+                #expect(try context.history().map(\.author) == ["d", "e"])
+                #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: before[2]) }
+                #expect(try context.fetchCount(FetchDescriptor<Parcel>()) == 5)
+            }
+        }
+    }
+
     @Test func aHistoryThatIsRemovedOrOfAnotherStoreBeginsAnew() throws {
         try withStore { try $0.saveParcels(by: "a") }
         let token = try tokens()[0]

@@ -159,9 +159,10 @@ import Testing
         for (place, bytes) in missing.enumerated() {
             try records.write(to: URL(filePath: path))
             try bytes.write(to: URL(filePath: history))
-            try withStore(.withSave) { context in
+            let damage = try withStore(.withSave) { context in
                 #expect(throws: HistoryDamaged.self, "\(place)") { try context.history() }
             }
+            #expect(damage?.path == history)
             try withStore(.later) { context in
                 #expect(try context.history().isEmpty, "\(place)")
                 for token in before {
@@ -170,11 +171,11 @@ import Testing
                 try context.saveParcels(by: "d", "e")
                 #expect(try context.history().map(\.author) == ["d", "e"])
             }
-            try withStore(.withSave) { context in
-                #expect(try context.history().map(\.author) == ["d", "e"])
+            let (authors, count) = try withStore(.withSave) { context in
                 #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: before[2]) }
-                #expect(try context.fetchCount(FetchDescriptor<Parcel>()) == 5)
+                return (try context.history().map(\.author), try context.fetchCount(FetchDescriptor<Parcel>()))
             }
+            #expect(authors == ["d", "e"] && count == 5)
         }
     }
 

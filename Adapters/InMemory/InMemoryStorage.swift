@@ -44,6 +44,8 @@ public final class InMemoryStorage: Sendable {
             let engine = Engine(version)
             state.open = (engine, 1, version)
             let history = Self.history(of: engine, in: &state, keeping: retention)
+            // Nothing was saved since they were brought to a schema, and they are as they were before.
+            history.takeBack(after: Int64(clamping: version.number))
             // What brought the records to another schema changed no value, and is in no commit.
             if Int64(clamping: version.number) > history.bounds.last { history.record([version.migration()]) }
             if retention != .none { engine.feed.record(into: history) }
@@ -121,6 +123,7 @@ public final class InMemoryStorage: Sendable {
             state.isMigrating = true
             return version
         }
+        let number = Int64(clamping: version.number)
         // Of what its code changes before the last schema only the records that result are kept.
         let isWhole = Mutex(true)
         return EngineMigration(
@@ -141,6 +144,8 @@ public final class InMemoryStorage: Sendable {
                         changes.updated = changed.updated
                         changes.deleted = changed.deleted
                         changes.isIncomplete = !isWhole.withLock { $0 }
+                        // What openings have noted that saved nothing.
+                        history?.takeBack(after: number)
                         history?.record([changes])
                     })
                 },

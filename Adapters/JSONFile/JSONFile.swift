@@ -392,6 +392,15 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         }
     }
 
+    /// Runs a body between two saves: one that is under way has appended to the history what counts only once the file has its name.
+    /// - Throws: `EngineError.latched`; what the body throws.
+    func whileNothingIsWritten(_ body: () throws -> Void) throws {
+        try writing.withLock {
+            if let failure { throw EngineError.latched(store: path, cause: failure) }
+            try body()
+        }
+    }
+
     private func writeDeferred() throws {
         if let failure { throw EngineError.latched(store: path, cause: failure) }
         guard let version = deferred else { return }

@@ -396,6 +396,40 @@ import Testing
         #expect(history.compactMap(\.commit?.number) == Array(1...101))
     }
 
+    /// Bug: what was deleted of the history was missing without a word, also to who had not seen it, and each fetch read the history from its
+    /// beginning.
+    @Test func tokensFromBeforeWhatWasDeletedHaveExpired() throws {
+        typealias Descriptor = HistoryDescriptor<DefaultHistoryTransaction>
+        let space = try TestSpace()
+        let store = try space.open(items)
+        for number in 0..<40 { try store.insert("Item", ["name": .string("n\(number)")]) }
+        func token(_ number: Int64) -> DefaultHistoryToken { DefaultHistoryToken([store.identifier: number]) }
+        func numbers(after number: Int64) throws -> [Int64] {
+            let seen = token(number)
+            return try store.fetchHistory(Descriptor(predicate: #Predicate { $0.token > seen }))
+                .map(\.transactionIdentifier)
+        }
+        #expect(try numbers(after: 3) == Array(4...40))
+        #expect(try numbers(after: 40) == [])
+        #expect(throws: SwiftDataError.historyTokenExpired) { try numbers(after: 41) }
+        let fifth = token(5)
+        try store.deleteHistory(Descriptor(predicate: #Predicate { $0.token <= fifth }))
+        #expect(try numbers(after: 5) == Array(6...40))
+        #expect(throws: SwiftDataError.historyTokenExpired) { try numbers(after: 4) }
+        let hole: Int64 = 20
+        try store.deleteHistory(Descriptor(predicate: #Predicate { $0.transactionIdentifier == hole }))
+        #expect(try numbers(after: 20) == Array(21...40))
+        #expect(throws: SwiftDataError.historyTokenExpired) { try numbers(after: 19) }
+        #expect(try store.fetchHistory(Descriptor()).map(\.transactionIdentifier) == Array(6...19) + Array(21...40))
+        let status = try store.historyStatus()
+        #expect(status.horizon == 5 && status.last == 40 && status.transactions == 34 && status.holes == 1)
+        try store.deleteHistory(Descriptor())
+        #expect(try numbers(after: 40) == [])
+        #expect(throws: SwiftDataError.historyTokenExpired) { try numbers(after: 39) }
+        try store.insert("Item", ["name": .string("last")])
+        #expect(try numbers(after: 40) == [41])
+    }
+
     /// Sessions that the server ends are replaced: nothing shows to who reads or saves.
     @Test func sessionsThatTheServerEndsAreReplaced() throws {
         let space = try TestSpace()

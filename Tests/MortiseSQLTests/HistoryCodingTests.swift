@@ -34,6 +34,7 @@ import Testing
         for _ in 0..<500 {
             let changes = some(&numbers)
             let found = try #require(HistoryChanges(changes.data))
+            #expect(HistoryChanges.isErasure(changes.data) == changes.isErasure)
             #expect(found.isErasure == changes.isErasure && found.inserted == changes.inserted)
             #expect(found.updated == changes.updated && found.owners == changes.owners)
             #expect(found.deleted.map(\.number) == changes.deleted.map(\.number))

@@ -33,5 +33,48 @@ import Testing
             return true
         }
     }
+
+    /// Bug: it was said to be closed.
+    @Test func aStoreThatIsOpenForReadingOnlySaysSo() throws {
+        typealias Descriptor = HistoryDescriptor<DefaultHistoryTransaction>
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        try store.insert("Item", ["name": .string("x")])
+        let reader = try SQLiteStore.open(folder.path(), entities) {
+            $0 = SQLiteConfiguration("reader", path: $0.path, allowsSave: false)
+        }
+        #expect(try reader.fetchHistory(Descriptor()).count == 1)
+        #expect(throws: ModelContextError.readOnly(configuration: "reader")) {
+            try reader.deleteHistory(Descriptor())
+        }
+        #expect(throws: ModelContextError.readOnly(configuration: "reader")) {
+            try reader.updateHistoryHolders { _ in }
+        }
+        #expect(try reader.historyHolders().isEmpty)
+        #expect(try store.fetchHistory(Descriptor()).count == 1)
+    }
+
+    @Test func timesAndNumbersLeaveOutWhatCannotMatch() throws {
+        typealias Descriptor = HistoryDescriptor<DefaultHistoryTransaction>
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(folder.path(), entities)
+        for number in 0..<4 { try store.insert("Item", ["name": .string("\(number)")]) }
+        let connection = try SQLiteConnection(folder.path(), .readWrite, busyTimeout: .seconds(5))
+        // The clock was set back before the third one.
+        for (number, time) in [(1, 100.0), (2, 300.0), (3, 200.0), (4, 250.0)] {
+            try connection.run("UPDATE mortise_history SET at = ? WHERE n = ?", [.real(time), .integer(Int64(number))])
+        }
+        connection.close()
+        func numbers(_ predicate: Predicate<DefaultHistoryTransaction>) throws -> [Int64] {
+            try store.fetchHistory(Descriptor(predicate: predicate)).map(\.transactionIdentifier)
+        }
+        let time = Date(timeIntervalSinceReferenceDate: 250)
+        let first = DefaultHistoryToken([store.identifier: 1])
+        #expect(try numbers(#Predicate { $0.timestamp > time }) == [2])
+        #expect(try numbers(#Predicate { $0.timestamp >= time }) == [2, 4])
+        #expect(try numbers(#Predicate { $0.token > first && $0.timestamp >= time }) == [2, 4])
+        #expect(try numbers(#Predicate { $0.timestamp < time }) == [1, 3])
+        #expect(try numbers(#Predicate { $0.timestamp > time && $0.transactionIdentifier > 2 }) == [])
+    }
 }
 #endif

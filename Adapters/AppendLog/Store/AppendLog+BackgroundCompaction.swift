@@ -21,7 +21,8 @@ extension AppendLog {
     /// - Throws: `FileError`; `HistoryDamaged` for holders that cannot be read; `AppendLogError`.
     func historyRule() throws -> ((_ transaction: UInt64, _ time: Date) -> Bool)? {
         guard let keeps = try configuredRule() else { return nil }
-        let file = HistoryHolderFile(beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
+        let file = HistoryHolderFile(
+            beside: path, of: catalog.store, permissions: configuration.newFilePermissions, in: fileSystem)
         var held = UInt64.max
         var lost: Set<String> = []
         for holder in try file.read() where holder.settled(at: now).state == .active {

@@ -105,7 +105,8 @@ extension AppendLogStore: HistoryProviding, HistoryArchive {
 
     private var holderFile: HistoryHolderFile {
         HistoryHolderFile(
-            beside: opened.path, permissions: configuration.newFilePermissions, in: configuration.fileSystem)
+            beside: opened.path, of: identifier, permissions: configuration.newFilePermissions,
+            in: configuration.fileSystem)
     }
 
     /// Runs a body with what is published of the log.

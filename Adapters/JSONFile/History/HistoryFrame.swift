@@ -17,6 +17,9 @@ struct DocumentKey: Hashable {
         checksum = CRC32C.checksum(of: bytes)
     }
 
+    /// The mark of a beginning in that state, the same for all who find it so.
+    var mark: UInt64 { (UInt64(checksum) << 32 ^ UInt64(truncatingIfNeeded: length)) &* 0x9E37_79B9_7F4A_7C15 }
+
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var sum = CRC32C(resuming: checksum)
         sum.update(bytes)
@@ -154,6 +157,14 @@ struct HistoryHeader {
             throw ChangeBytesFault(reason: "it has format version \(version), and this program knows version 1")
         }
         identifier = Array(bytes[16..<32])
+    }
+
+    /// Nil if a file does not begin as a history.
+    init?(of file: any OpenFile) {
+        guard let bytes = try? file.readAll(count: Self.size, at: 0), let header = try? HistoryHeader(bytes) else {
+            return nil
+        }
+        self = header
     }
 
     var bytes: [UInt8] {

@@ -127,6 +127,13 @@ struct HistoryReader {
         return found
     }
 
+    private mutating func isWhole(_ frame: HistoryFrame, at offset: Int64) throws -> Bool {
+        do {
+            _ = try payload(of: frame, at: offset)
+            return true
+        } catch is HistoryDamaged { return false }
+    }
+
     /// The schema in a frame of its kind; nil in others.
     /// - Throws: `HistoryDamaged`.
     mutating func schema(in frame: HistoryFrame, at offset: Int64) throws -> StoredSchema? {
@@ -137,14 +144,25 @@ struct HistoryReader {
     }
 
     /// Goes through the headers up to the last frame that belongs to a state of the store's file.
+    /// - Parameters:
+    ///   - header: the beginning of the history.
+    ///   - key: the state of the store's file.
+    ///   - store: the identifier of the store.
+    ///   - mayEndInPart: whether a power cut may have taken the end: without a frame that belongs to the file, the history begins anew behind
+    ///     the last that is whole.
+    /// - Returns: what is known of the frames that count.
     /// - Throws: `HistoryDamaged` if something there is no frame before one that belongs to it, or the history is of another store;
     ///   `FileError`.
-    mutating func index(_ header: HistoryHeader, of key: DocumentKey, store: String) throws -> HistoryIndex {
+    mutating func index(
+        _ header: HistoryHeader, of key: DocumentKey, store: String, mayEndInPart: Bool = false
+    ) throws -> HistoryIndex {
         var index = HistoryIndex(header: header, store: store)
         index.end = Int64(HistoryHeader.size)
         var matched: HistoryIndex?
         while let frame = try frame(at: index.end) {
             let offset = index.end
+            // Its header may be on the disk without the rest.
+            if mayEndInPart, frame.key == key, try !isWhole(frame, at: offset) { break }
             if frame.kind == .beginning {
                 var reader = ChangeBytesReader(
                     try payload(of: frame, at: offset), under: StoredSchema(version: .init(1, 0, 0), entities: []),
@@ -157,7 +175,9 @@ struct HistoryReader {
             if frame.key == key { matched = index }
         }
         if let matched { return matched }
-        if index.end < size { throw damage(index.end, "no frame begins there, and none before is of the store's file") }
+        if index.end < size, !mayEndInPart {
+            throw damage(index.end, "no frame begins there, and none before is of the store's file")
+        }
         index.beginsAnew = true
         return index
     }

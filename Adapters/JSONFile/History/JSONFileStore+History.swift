@@ -90,10 +90,11 @@ extension JSONFileStore: HistoryProviding, HistoryArchive {
     }
 
     /// Forgets transactions, by writing the history again without them.
-    /// - Throws: `EngineError.readOnly`; `HistoryDamaged`; `FileError`.
+    /// - Throws: `EngineError.readOnly`; `EngineError.latched`; `HistoryDamaged`; `FileError`.
     public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws {
         guard allowsSave else { throw EngineError.readOnly(store: locationOrIdentifier) }
-        try history().remove(numbers)
+        let history = try history()
+        try file?.whileNothingIsWritten { try history.remove(numbers) }
     }
 
     /// How large the history is, and how far it reaches.

@@ -115,7 +115,9 @@ extension JSONHistory {
 
     /// Replaces the file by one without some of its transactions. The store's file stays what it is.
     private func rewrite(_ index: HistoryIndex, _ fate: (HistoryFrame) -> Fate) throws {
-        guard let header = index.header, let key else { return }
+        guard index.header != nil, let key else { return }
+        // Another identifier: by that a reader knows that its places are those of an earlier file.
+        let header = HistoryHeader()
         var next = HistoryIndex(header: header, store: store)
         next.end = Int64(HistoryHeader.size)
         var horizon = (number: index.bounds.horizon, mark: index.bounds.horizonMark ?? HistoryMark.next())

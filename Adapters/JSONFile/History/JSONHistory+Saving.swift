@@ -100,7 +100,8 @@ extension JSONHistory {
         if index.header == nil || index.beginsAnew {
             var text = ChangeBytes(schema)
             text.text(store)
-            let frame = HistoryFrame(.beginning, number: index.bounds.last, mark: HistoryMark.next(), time: now)
+            let frame = HistoryFrame(
+                .beginning, number: index.bounds.last, mark: index.bounds.horizonMark ?? HistoryMark.next(), time: now)
             frames.append((frame, text.bytes, nil))
         }
         var inForce = index.schemas.last

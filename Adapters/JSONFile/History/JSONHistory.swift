@@ -61,7 +61,7 @@ final class JSONHistory: @unchecked Sendable {
         isWritable = configuration.allowsSave
         fileSystem = RepeatingFileSystem(configuration.fileSystem)
         holderFile = HistoryHolderFile(
-            beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
+            beside: path, of: store, permissions: configuration.newFilePermissions, in: fileSystem)
     }
 
     func index() throws -> HistoryIndex {
@@ -104,10 +104,11 @@ final class JSONHistory: @unchecked Sendable {
             throw HistoryDamaged(path: path, offset: 0, reason: error.reason)
         }
         var reader = HistoryReader(file, path: path, seed: header.seed, size: size)
-        var index = try reader.index(header, of: key, store: store)
+        var index = try reader.index(header, of: key, store: store, mayEndInPart: !isSynced)
         if index.beginsAnew {
             let start = index.bounds.last + 1
-            index.bounds = HistoryBounds(horizon: start, last: start)
+            // A transaction of that number may have been lost with its frame.
+            index.bounds = HistoryBounds(horizon: start, horizonMark: key.mark, last: start)
             (index.count, index.stubs, index.oldest) = (0, 0, nil)
         }
         return index
@@ -124,11 +125,27 @@ final class JSONHistory: @unchecked Sendable {
     /// Runs a body with what is known, and a reader of the frames that count; without one as long as the file is to be made.
     /// - Throws: `HistoryDamaged`; `FileError`; what the body throws.
     func reading<R>(_ body: (HistoryIndex, HistoryReader?) throws -> R) throws -> R {
-        let index = try lock.withLock { () throws -> HistoryIndex in try self.index() }
-        guard let header = index.header else { return try body(index, nil) }
-        let file = try fileSystem.open(path, mode: .read)
+        let (index, file) = try lock.withLock { try opened() }
+        guard let file, let header = index.header else { return try body(index, nil) }
         defer { try? file.close() }
         return try body(index, HistoryReader(file, path: path, seed: header.seed, size: index.end))
+    }
+
+    /// What is known, and the file of which it is known, open: another one may get its name at any time. Nil as long as it is to be made.
+    private func opened() throws -> (index: HistoryIndex, file: (any OpenFile)?) {
+        var attempts = 0
+        while true {
+            let index = try self.index()
+            guard let header = index.header else { return (index, nil) }
+            let file = try fileSystem.open(path, mode: .read)
+            attempts += 1
+            // Only a reader has to expect that others write it again. What it finds there once more is damage.
+            if isWritable || attempts > 8 || HistoryHeader(of: file)?.identifier == header.identifier {
+                return (index, file)
+            }
+            try? file.close()
+            state = .unread
+        }
     }
 
     /// The token of the transaction that made a version of the engine; nil where no history is written.

@@ -31,7 +31,9 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
         _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
     ) throws {
         try reading { connection, _ in
-            try forEachRow(connection, after: max(numbers.lowerBound, 1) - 1, upTo: numbers.upperBound) { row in
+            try forEachRow(
+                connection, after: max(numbers.lowerBound, 1) - 1, upTo: numbers.upperBound, from: earliest
+            ) { row in
                 try body(row.entry) {
                     let changes = changeSet(of: try changes(row), row.entry, withOwners: false)
                     return schema.historyChanges(of: changes, transaction: row.entry.number)
@@ -54,8 +56,10 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
     }
 
     /// Forgets transactions. Where the values have to be gone, the pages that had them are overwritten, and the log is emptied.
-    /// - Throws: `SQLiteError`, of the class `busy` where somebody reads what the log has to keep for so long: nothing is forgotten then.
+    /// - Throws: `SQLiteError`, of the class `busy` where somebody reads what the log has to keep for so long: nothing is forgotten then;
+    ///   `ModelContextError.readOnly`.
     public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws {
+        try checkAllowsSave()
         try pool.writing { connection in
             if isSecure {
                 try emptyLog(connection)
@@ -95,6 +99,11 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
             throw error(
                 .engine(code: SQLITE_BUSY, message: "the log keeps what it has, since somebody reads an earlier state"))
         }
+    }
+
+    /// A store that is open for reading only has no connection that writes.
+    private func checkAllowsSave() throws {
+        if !allowsSave { throw ModelContextError.readOnly(configuration: configuration.name) }
     }
 
     private static let stub = HistoryEntry.Kind.stub.rawValue
@@ -137,8 +146,9 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
     }
 
     /// Changes who needs a part of the history, in one transaction.
-    /// - Throws: `SQLiteError`; what the body throws.
+    /// - Throws: `SQLiteError`; `ModelContextError.readOnly`; what the body throws.
     public func updateHistoryHolders(_ body: (inout [HistoryHolder]) throws -> Void) throws {
+        try checkAllowsSave()
         try writing { connection, _ in
             let before = try holders(connection)
             var holders = before
@@ -201,14 +211,17 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
 
     /// Hands over the rows in order until the body returns false.
     private func forEachRow(
-        _ connection: SQLiteConnection, after first: Int64, upTo last: Int64, _ body: (HistoryRow) throws -> Bool
+        _ connection: SQLiteConnection, after first: Int64, upTo last: Int64, from earliest: Date? = nil,
+        _ body: (HistoryRow) throws -> Bool
     ) throws {
         let statement = try connection.prepare(
             "SELECT h.n, h.at, h.author, h.process, h.bundle, h.kind, h.mark, h.changes, "
-                + "(SELECT s.nextNumber FROM mortise_store s) FROM mortise_history h WHERE h.n > ? AND h.n <= ? ORDER BY h.n"
-        )
+                + "(SELECT s.nextNumber FROM mortise_store s) FROM mortise_history h "
+                + "WHERE h.n > ? AND h.n <= ? AND h.at >= ? ORDER BY h.n")
         defer { connection.finish(statement) }
-        try statement.bind([.integer(first), .integer(last)])
+        try statement.bind([
+            .integer(first), .integer(last), .real(earliest?.timeIntervalSinceReferenceDate ?? -.infinity),
+        ])
         while try statement.step() {
             let number = statement.integer(0)
             guard case .blob(let changes)? = statement.value(7),

@@ -128,8 +128,10 @@ public struct HistoryDamaged: Error, Hashable, Sendable {
 extension HistoryDamaged: CustomStringConvertible, SwiftDataErrorConvertible {
     /// The place, what is wrong there, and the way out, in one line.
     public var description: String {
-        "\(path): the history is damaged at offset \(offset): \(reason). The records are not affected. Remove the file to begin "
-            + "a new history, after which all tokens have expired."
+        path.hasSuffix(".holders")
+            ? "\(path): \(reason). Neither the records nor the history are affected. Remove the file, after which nobody holds the history."
+            : "\(path): the history is damaged at offset \(offset): \(reason). The records are not affected. Remove the file to begin "
+                + "a new history, after which all tokens have expired."
     }
     /// The error of SwiftData that this one matches: `historyTokenExpired`.
     public var swiftDataError: SwiftDataError { .historyTokenExpired }

@@ -101,6 +101,24 @@ public final class HistoryRecorder: Sendable {
         state.bounds = HistoryBounds(horizon: number, last: number)
     }
 
+    /// Forgets what came after a transaction, because the store did: it gives those numbers again.
+    package func takeBack(after number: Int64) {
+        state.withLock { state in
+            guard state.bounds.last > number else { return }
+            if number < state.bounds.horizon { return forgetAll(&state, upTo: number) }
+            while state.count > 0, let last = state.kept.last, last.entry.number > number {
+                state.kept.removeLast()
+                state.bytes -= Int64(last.bytes)
+                if last.entry.kind == .stub { state.stubs -= 1 }
+                if !last.hasOldValues { state.bare -= 1 }
+            }
+            state.bounds.last = number
+            if state.bounds.erasure > number {
+                state.bounds.erasure = state.kept[state.first...].last { $0.entry.kind == .erasure }?.entry.number ?? 0
+            }
+        }
+    }
+
     private func trim(_ state: inout State) {
         if retention.isUnlimited || state.count == 0 { return }
         let now = now()

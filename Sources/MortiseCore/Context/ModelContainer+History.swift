@@ -4,32 +4,44 @@ extension ModelContainer {
     /// Keeps what comes after a token in the histories of the stores, for a reader that has not seen it yet: no limit drops it, and nobody
     /// deletes it without saying so. It is kept where the store is: in a file beside it, or in memory.
     ///
-    /// Taking a name again returns the holder as it is, with the token that it has advanced to.
+    /// Taking a name again returns the holder as it is, with the token that it has advanced to, whatever token is given. Where one store
+    /// refuses, no store has the holder.
     /// - Parameters:
     ///   - name: the holder's name.
     ///   - token: what the reader has seen; nil for everything so far.
     ///   - lease: how long it holds without advancing; nil for as long as it likes.
     ///   - maximumLag: how many bytes of a store's history it may hold; beyond, it is lost. Nil for any number.
     /// - Returns: the holder.
-    /// - Throws: `SwiftDataError.historyTokenExpired` if some of what comes after the token is gone already in one of the stores, of which
-    ///   none holds anything then; `DataStoreError.unsupportedFeature` if no store has a history of holders; `ModelContextError.containerClosed`; the stores' errors.
+    /// - Throws: `SwiftDataError.historyTokenExpired` for a new name, if some of what comes after the token is gone already in one of the
+    ///   stores, of which none holds anything then; `DataStoreError.unsupportedFeature` if no store has a history of holders;
+    ///   `ModelContextError.containerClosed`; the stores' errors.
     @discardableResult
     public func holdHistory(
         _ name: String, after token: DefaultHistoryToken? = nil, lease: Duration? = nil, maximumLag: Int64? = nil
     ) throws -> HistoryHolder {
-        // All of them first: one that cannot hold it leaves no holder in those before it.
+        // First what may refuse: nobody would release a holder that was never returned.
+        var starts: [String: DefaultHistoryToken] = [:]
         try withArchives { archive in
-            guard let token, try !archive.historyHolders().contains(where: { $0.name == name }) else { return }
-            try archive.checkReadable(after: token)
+            if try archive.historyHolders().contains(where: { $0.name == name }) { return }
+            if let token { try archive.checkReadable(after: token) }
+            starts[archive.historyStore] = try token?.narrowed(to: archive.historyStore) ?? archive.lastToken()
         }
-        try withArchives { archive in
-            let store = archive.historyStore
-            let bounds = try archive.historyBounds()
-            let start = token?.narrowed(to: store) ?? DefaultHistoryToken(bounds.last, mark: nil, store: store)
-            try archive.updateHistoryHolders { holders in
-                if holders.contains(where: { $0.name == name }) { return }
-                holders.append(HistoryHolder(name, token: start, lease: lease, maximumLag: maximumLag))
+        var made: Set<String> = []
+        do {
+            try withArchives { archive in
+                guard let start = starts[archive.historyStore] else { return }
+                try archive.updateHistoryHolders { holders in
+                    if holders.contains(where: { $0.name == name }) { return }
+                    holders.append(HistoryHolder(name, token: start, lease: lease, maximumLag: maximumLag))
+                    made.insert(archive.historyStore)
+                }
             }
+        } catch {
+            try? withArchives { archive in
+                guard made.contains(archive.historyStore) else { return }
+                try archive.updateHistoryHolders { holders in holders.removeAll { $0.name == name } }
+            }
+            throw error
         }
         guard let holder = try historyHolders.first(where: { $0.name == name }) else {
             throw HistoryHolderError.unknown(name: name)
@@ -38,22 +50,30 @@ extension ModelContainer {
     }
 
     /// Lets a holder say what it has seen, so that it holds what comes after that. A holder never moves backwards: in each store the later
-    /// of its token and the given one counts, whoever comes first.
-    /// - Throws: `HistoryHolderError.unknown`, `.lost`; `SwiftDataError.historyTokenExpired` where its lease had ended and some of what it
-    ///   needed is gone; `ModelContextError.containerClosed`; the stores' errors.
+    /// of its token and the given one counts, whoever comes first. Only where its own is of another past, because a backup was restored, the
+    /// given one takes its place.
+    /// - Throws: `HistoryHolderError.unknown`, `.lost`; `SwiftDataError.historyTokenExpired` for a token of another past, and where its
+    ///   lease had ended and some of what it needed is gone; `ModelContextError.containerClosed`; the stores' errors.
     public func advanceHistory(_ name: String, to token: DefaultHistoryToken) throws {
         var isKnown = false
         try withArchives { archive in
             let store = archive.historyStore
             guard let holder = try archive.historyHolders().first(where: { $0.name == name }) else { return }
             isKnown = true
+            if holder.state == .lost { throw HistoryHolderError.lost(name: name) }
             if holder.settled(at: Date()).state == .expired { try archive.checkReadable(after: holder.token) }
+            let seen = token.tokenValue?[store] == nil ? nil : token.narrowed(to: store)
+            if let seen { try archive.checkPast(of: seen) }
+            let isOfAnotherPast = try archive.isOfAnotherPast(holder.token)
             try archive.updateHistoryHolders { holders in
                 guard let place = holders.firstIndex(where: { $0.name == name }) else {
                     throw HistoryHolderError.unknown(name: name)
                 }
                 if holders[place].state == .lost { throw HistoryHolderError.lost(name: name) }
-                holders[place].token = holders[place].token.advanced(by: token.narrowed(to: store))
+                if let seen {
+                    let isReplaced = isOfAnotherPast && holders[place].token == holder.token
+                    holders[place].token = isReplaced ? seen : holders[place].token.advanced(by: seen)
+                }
                 holders[place].advanced = Date()
                 holders[place].state = .active
             }
@@ -111,7 +131,14 @@ extension ModelContainer {
     private func withArchives(_ body: (any HistoryArchive) throws -> Void) throws {
         try checkOpen()
         var isAny = false
-        for store in stores where try store.withArchive({ try body($0) }) { isAny = true }
+        for store in stores {
+            do {
+                if try store.withArchive({ try body($0) }) { isAny = true }
+            } catch DataStoreError.unsupportedFeature {
+                // Its history has no holders, as one that no container asks.
+                continue
+            }
+        }
         if !isAny { throw DataStoreError.unsupportedFeature }
     }
 }
@@ -171,5 +198,26 @@ extension HistoryArchive {
         var descriptor = HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token > token })
         descriptor.fetchLimit = 1
         _ = try transactions(matching: descriptor)
+    }
+
+    /// - Throws: `SwiftDataError.historyTokenExpired` if the token's transaction is still to come, or is another one.
+    fileprivate func checkPast(of token: DefaultHistoryToken) throws {
+        let narrowed = token.narrowed(to: historyStore)
+        _ = try entry(narrowed.tokenValue?[historyStore] ?? 0, mark: narrowed.marks[historyStore])
+    }
+
+    fileprivate func isOfAnotherPast(_ token: DefaultHistoryToken) throws -> Bool {
+        do {
+            try checkPast(of: token)
+            return false
+        } catch SwiftDataError.historyTokenExpired { return true }
+    }
+
+    /// The token of the last transaction, with its mark: without it, what a restored backup gives the same number would count as seen.
+    fileprivate func lastToken() throws -> DefaultHistoryToken {
+        let bounds = try historyBounds()
+        let mark =
+            bounds.last == bounds.horizon ? bounds.horizonMark : try entry(bounds.last, mark: nil)?.mark
+        return DefaultHistoryToken(bounds.last, mark: mark, store: historyStore)
     }
 }

@@ -5,6 +5,7 @@ import MortiseCore
 /// whole. Processes take turns by a lock of its own, `PATH.holders.lock`.
 package struct HistoryHolderFile {
     private let path: String
+    private let store: String
     private let permissions: UInt32
     private let fileSystem: any FileSystem
 
@@ -19,16 +20,19 @@ package struct HistoryHolderFile {
     private static let largest: Int64 = 16 << 20
 
     /// - Parameters:
-    ///   - store: the path of the store's main file, links at its end resolved.
+    ///   - path: the path of the store's main file, links at its end resolved.
+    ///   - store: the identifier of the store.
     ///   - permissions: the permission bits of new files.
     ///   - fileSystem: the file system that has the store.
-    package init(beside store: String, permissions: UInt32, in fileSystem: any FileSystem) {
-        path = StoreFiles(resolved: store).holders
+    package init(beside path: String, of store: String, permissions: UInt32, in fileSystem: any FileSystem) {
+        self.path = StoreFiles(resolved: path).holders
+        self.store = store
         self.permissions = permissions
         self.fileSystem = fileSystem
     }
 
-    /// The holders, in the order of their names; none if there is no file.
+    /// The holders, in the order of their names; none if there is no file. Those of another store, which was in this place before, are left
+    /// out: they would hold all of this one's history, and nobody advances them.
     /// - Throws: `FileError`; `HistoryDamaged` if the file has another content.
     package func read() throws -> [HistoryHolder] {
         try fileSystem.refuseAllButFile(at: path)
@@ -42,7 +46,7 @@ package struct HistoryHolderFile {
                 path: path, offset: 0,
                 reason: "it has format version \(content.formatVersion), and this program knows version 1")
         }
-        return content.holders.sorted { $0.name < $1.name }
+        return content.holders.filter { $0.token.tokenValue?[store] != nil }.sorted { $0.name < $1.name }
     }
 
     /// Reads, changes and replaces the file, while no other process does.

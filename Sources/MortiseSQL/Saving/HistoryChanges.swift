@@ -115,6 +115,9 @@ package struct HistoryChanges: Sendable {
         return Data(bytes)
     }
 
+    /// Whether all records went in the transaction that has the bytes.
+    package static func isErasure(_ data: Data) -> Bool { data.dropFirst().first == 1 }
+
     /// Reads what `data` gave; nil for anything else.
     /// - Parameters:
     ///   - data: the bytes.

@@ -1,33 +1,6 @@
 import Foundation
 import MortiseCore
 
-/// One row of the history.
-package struct HistoryRow: Sendable {
-    /// The number of the transaction.
-    package let number: Int64
-    /// When it was committed.
-    package let date: Date
-    /// The author that the context has named.
-    package let author: String?
-    /// The process that saved.
-    package let process: String
-    /// The bundle of that process.
-    package let bundle: String
-    /// What was changed.
-    package let changes: HistoryChanges
-
-    package init(
-        number: Int64, date: Date, author: String?, process: String, bundle: String, changes: HistoryChanges
-    ) {
-        self.number = number
-        self.date = date
-        self.author = author
-        self.process = process
-        self.bundle = bundle
-        self.changes = changes
-    }
-}
-
 /// Gives the numbers in a history their names, as the schema of an open store has them.
 package struct HistoryNaming {
     private let mapping: TableMapping
@@ -105,39 +78,5 @@ package struct HistoryNaming {
             else { return nil }
             return (place, value)
         }
-    }
-
-    /// A transaction as those who ask for the history get it.
-    package func transaction(_ entry: HistoryRow, _ schema: Schema) -> DefaultHistoryTransaction {
-        var changes: [HistoryChange] = []
-        var next: Int64 = 1
-        func append(_ make: (Int64) -> HistoryChange?) {
-            guard let change = make(next) else { return }
-            changes.append(change)
-            next += 1
-        }
-        for deletion in entry.changes.deleted {
-            guard let entity = mapping.byNumber[deletion.entity], let record = record(deletion.number, deletion.entity)
-            else { continue }
-            let values = preserved(deletion, entity).map { (name: entity.layout.slots[$0.place].name, value: $0.value) }
-            append { schema.deletion(of: record, preserved: values, change: $0, transaction: entry.number) }
-        }
-        for update in entry.changes.updated {
-            guard let entity = mapping.byNumber[update.entity], let record = record(update.number, update.entity) else {
-                continue
-            }
-            let names = slots(update.properties, of: entity).map { entity.layout.slots[$0].name }
-            append { schema.update(of: record, properties: names, change: $0, transaction: entry.number) }
-        }
-        for run in entry.changes.inserted {
-            for place in 0..<run.count {
-                guard let record = record(run.first + place, run.entity) else { continue }
-                append { schema.insertion(of: record, change: $0, transaction: entry.number) }
-            }
-        }
-        return DefaultHistoryTransaction(
-            transactionIdentifier: entry.number, timestamp: entry.date, changes: changes,
-            token: DefaultHistoryToken([identifier: entry.number]), storeIdentifier: identifier,
-            bundleIdentifier: entry.bundle, processIdentifier: entry.process, author: entry.author)
     }
 }

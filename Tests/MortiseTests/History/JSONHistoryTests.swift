@@ -142,6 +142,43 @@ import Testing
         #expect(refused > damaged.count / 2)
     }
 
+    /// Bug: the part of a frame that a power cut had left was damage, and no save wrote a history any more.
+    @Test(arguments: [1, 40, 64]) func aHistoryWhoseEndAPowerCutHasTakenBeginsAnew(_ lost: Int) throws {
+        func withStore<R>(_ durability: JSONFileHistoryDurability, _ body: (ModelContext) throws -> R) throws -> R {
+            let container = try ModelContainer(
+                for: Schema([Parcel.self, Storehouse.self]),
+                configurations: [JSONFileConfiguration(path: path, historyDurability: durability)])
+            defer { try? container.close() }
+            return try body(ModelContext(container))
+        }
+        try withStore(.later) { try $0.saveParcels(by: "a", "b", "c") }
+        let before = try withStore(.later) { try $0.history().map(\.token) }
+        let whole = try Data(contentsOf: URL(filePath: history))
+        let missing = [whole.dropLast(lost), whole.dropLast(lost) + Data(repeating: 0, count: lost)]
+        let records = try Data(contentsOf: URL(filePath: path))
+        for (place, bytes) in missing.enumerated() {
+            try records.write(to: URL(filePath: path))
+            try bytes.write(to: URL(filePath: history))
+            let damage = try withStore(.withSave) { context in
+                #expect(throws: HistoryDamaged.self, "\(place)") { try context.history() }
+            }
+            #expect(damage?.path == history)
+            try withStore(.later) { context in
+                #expect(try context.history().isEmpty, "\(place)")
+                for token in before {
+                    #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: token) }
+                }
+                try context.saveParcels(by: "d", "e")
+                #expect(try context.history().map(\.author) == ["d", "e"])
+            }
+            let (authors, count) = try withStore(.withSave) { context in
+                #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: before[2]) }
+                return (try context.history().map(\.author), try context.fetchCount(FetchDescriptor<Parcel>()))
+            }
+            #expect(authors == ["d", "e"] && count == 5)
+        }
+    }
+
     @Test func aHistoryThatIsRemovedOrOfAnotherStoreBeginsAnew() throws {
         try withStore { try $0.saveParcels(by: "a") }
         let token = try tokens()[0]
@@ -210,6 +247,53 @@ import Testing
             #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: token) }
             try context.saveParcels(by: "c", "d", "e")
             #expect(throws: SwiftDataError.historyTokenExpired) { try context.authors(after: token) }
+        }
+    }
+
+    /// Bug: its token was never replaced by an earlier one, also not by one of the past that the store has now, so that it held nothing
+    /// until the numbers had come as far again.
+    @Test func aHolderFromBeforeARestoreGoesOn() throws {
+        try withStore { try $0.saveParcels(by: "a", "b") }
+        let copy = try Data(contentsOf: URL(filePath: path))
+        let lost = try withStore { context in
+            try context.saveParcels(by: "lost 1", "lost 2")
+            return try context.container.holdHistory("sync").token
+        }
+        try copy.write(to: URL(filePath: path))
+        try withStore { context in
+            try context.saveParcels(by: "c")
+            let now = try #require(try context.history().last).token
+            #expect(throws: SwiftDataError.historyTokenExpired) {
+                try context.container.advanceHistory("sync", to: lost)
+            }
+            try context.container.advanceHistory("sync", to: now)
+            #expect(try context.container.historyHolders.map(\.token) == [now])
+            try context.saveParcels(by: "d")
+            #expect(throws: HistoryHeld(store: try place(of: context.container), holders: ["sync"])) {
+                try context.deleteHistory(HistoryOf())
+            }
+            #expect(try context.authors(after: now) == ["d"])
+            // From now on backwards as ever.
+            let next = try #require(try context.history().last).token
+            try context.container.advanceHistory("sync", to: next)
+            try context.container.advanceHistory("sync", to: now)
+            #expect(try context.container.historyHolders.map(\.token) == [next])
+        }
+    }
+
+    /// Bug: who had held the history of the store that was in the place before held all of this one's.
+    @Test func aStoreThatIsGoneLeavesNoHolders() throws {
+        try withStore { context in
+            try context.saveParcels(by: "a")
+            try context.container.holdHistory("sync")
+        }
+        for suffix in ["", ".history"] { try FileManager.default.removeItem(atPath: path + suffix) }
+        try withStore { context in
+            try context.saveParcels(by: "b")
+            #expect(try context.container.historyHolders.isEmpty)
+            try context.deleteHistory(HistoryOf())
+            #expect(try context.history().isEmpty)
+            #expect(try context.container.holdHistory("sync").token.tokenValue?.values.first == 1)
         }
     }
 

@@ -51,6 +51,24 @@ import Testing
         }
     }
 
+    enum Twice: SchemaMigrationPlan {
+        static var schemas: [any VersionedSchema.Type] { [Old.self, New.self] }
+        static var stages: [MigrationStage] {
+            [
+                .custom(
+                    fromVersion: Old.self, toVersion: New.self,
+                    willMigrate: { context in
+                        for note in try context.fetch(FetchDescriptor<Old.Note>()) { note.title += "!" }
+                        try context.save()
+                    },
+                    didMigrate: { context in
+                        for note in try context.fetch(FetchDescriptor<New.Note>()) { note.size += 100 }
+                        try context.save()
+                    })
+            ]
+        }
+    }
+
     private let folder: Folder
 
     init() throws { folder = try Folder() }
@@ -94,6 +112,21 @@ import Testing
         }
         try context.revert(tokens[1], onConflict: .skip)
         #expect(note.name == "a" && note.size == 3)
+        try container.close()
+    }
+
+    /// Bug: of what a plan's code had changed under one version after the other, only the first was a revision.
+    @Test func aMigrationIsOneRevisionWithAllThatItsCodeChanged() throws {
+        _ = try begin(.log)
+        let container = try open(New.self, Twice.self, .log)
+        let context = ModelContext(container)
+        let note = try onlyModel(New.Note.self, in: context)
+        #expect(note.name == "b!" && note.size == 102)
+        let revisions = try context.history(of: note).filter { $0.kind != .update || !$0.properties.isEmpty }
+        #expect(revisions.map(\.kind) == [.update, .update, .insertion])
+        #expect(revisions[0].properties == [\New.Note.name, \New.Note.size])
+        #expect(revisions[0].newValue(\.name) as? String == "b!" && revisions[0].newValue(\.size) as? Int == 102)
+        #expect(revisions[0].oldValue(\.name) as? String == "b" && revisions[0].oldValue(\.size) as? Int == 2)
         try container.close()
     }
 

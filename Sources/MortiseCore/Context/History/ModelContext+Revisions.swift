@@ -66,9 +66,10 @@ private struct RevisionSearch<M: PersistentModel> {
                 if entry.number > expected || entry.kind == .stub { passed.append(nil) }
                 expected = entry.number + 1
                 if entry.kind == .stub { return true }
-                if let revision = RecordRevision<M>(
-                    of: record, in: try changes(), entry, store: store, schema: schema)
-                {
+                var found = try changes()
+                // Each of its stages may have changed the record.
+                if entry.kind == .migration { found.mergeUpdates() }
+                if let revision = RecordRevision<M>(of: record, in: found, entry, store: store, schema: schema) {
                     passed.append(revision)
                 }
                 return true

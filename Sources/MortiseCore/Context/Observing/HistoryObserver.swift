@@ -98,6 +98,8 @@ private final class HistoryObserverState: @unchecked Sendable, Observable {
     }
 
     private func counts(_ changes: ChangeSet) -> Bool {
+        // What others have done without saying so may concern anybody.
+        if changes.isIncomplete, changes.commit == nil { return true }
         if !authors.isEmpty, !authors.contains(changes.author ?? "") { return false }
         if entities.isEmpty || changes.isErasure || changes.isIncomplete { return true }
         return changes.updated.contains { entities.contains($0.record.entityName) }
@@ -107,22 +109,32 @@ private final class HistoryObserverState: @unchecked Sendable, Observable {
 
     /// Counts once if anything that counts is behind the tokens.
     func look(behind tokens: [String: any HistoryToken], in container: ModelContainer) throws {
+        // Named in the predicate, so that nothing has expired where only others' transactions are gone.
+        let only = authors.count == 1 ? authors.first.flatMap { $0.isEmpty ? nil : $0 } : nil
         for store in container.stores {
-            guard let token = tokens[store.identifier] as? DefaultHistoryToken else { continue }
-            let found =
-                try store.history(
-                    HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token > token })) ?? []
-            let isConcerned = found.contains { transaction in
-                (authors.isEmpty || authors.contains(transaction.author ?? ""))
-                    && (entities.isEmpty
-                        || transaction.changes.contains {
-                            entities.contains($0.changedPersistentIdentifier.entityName)
-                        })
-            }
-            if isConcerned {
-                count.withLock { $0 = 1 }
-                return
+            guard var token = tokens[store.identifier] as? DefaultHistoryToken else { continue }
+            while true {
+                // A few at a time: one that counts is enough.
+                let seen = token
+                var descriptor = HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token > seen })
+                if let only { descriptor.predicate = #Predicate { $0.token > seen && $0.author == only } }
+                descriptor.fetchLimit = Self.page
+                let found = try store.history(descriptor) ?? []
+                if found.contains(where: counts) {
+                    count.withLock { $0 = 1 }
+                    return
+                }
+                guard found.count >= Self.page, let last = found.last?.token, last != token else { break }
+                token = last
             }
         }
+    }
+
+    private static let page: UInt64 = 64
+
+    private func counts(_ transaction: DefaultHistoryTransaction) -> Bool {
+        if !authors.isEmpty, !authors.contains(transaction.author ?? "") { return false }
+        return entities.isEmpty
+            || transaction.changes.contains { entities.contains($0.changedPersistentIdentifier.entityName) }
     }
 }

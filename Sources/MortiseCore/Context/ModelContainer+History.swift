@@ -50,7 +50,7 @@ extension ModelContainer {
     }
 
     /// Lets a holder say what it has seen, so that it holds what comes after that. A holder never moves backwards: in each store the later
-    /// of its token and the given one counts, whoever comes first. Only where its own is of another past, because a backup was restored, the
+    /// of its token and the given one counts, whichever comes first. Only where its own is of another past, because a backup was restored, the
     /// given one takes its place.
     /// - Throws: `HistoryHolderError.unknown`, `.lost`; `SwiftDataError.historyTokenExpired` for a token of another past, and where its
     ///   lease had ended and some of what it needed is gone; `ModelContextError.containerClosed`; the stores' errors.

@@ -73,7 +73,7 @@ public final class CSVStore: DataStore {
     public let schema: Schema
     public var identifier: String { table.storeIdentifier }
     public var capabilities: StoreCapabilities {
-        StoreCapabilities(conformances: self).union([.reopening, .restoring])
+        StoreCapabilities(conformances: self).union([.reopening, .restoring, .erase])
     }
     private(set) var table: SnapshotTable
     private var generation: Int
@@ -144,6 +144,8 @@ public final class CSVStore: DataStore {
         (table, generation) = (changed, generation + 1)
         return result
     }
+
+    public func erase() throws { try write { $0.removeAll() } }
 
     public func close() { lock = nil }
 }

@@ -23,7 +23,7 @@ extension ConformanceCase {
     /// A store that promises to be called from several threads.
     ///
     /// @unchecked Sendable: that is what the claim of concurrency promises, and what the cases put to the test.
-    private struct Shared: @unchecked Sendable {
+    struct SharedStore: @unchecked Sendable {
         let store: BareStore
     }
 
@@ -33,7 +33,7 @@ extension ConformanceCase {
             requirement: "Saves of several threads at once are all stored, each with its own identifiers.",
             hint: "A save reads the state before it holds the lock under which it writes."
         ) { c in
-            let shared = Shared(store: try c.store.quietly())
+            let shared = SharedStore(store: try c.store.quietly())
             c.note("4 threads save 8 entries each, in the store itself")
             try threads(4) { thread in
                 for number in 0..<8 { try shared.store.save(inserted: [Entry("\(thread)-\(number)")]) }
@@ -48,7 +48,7 @@ extension ConformanceCase {
             requirement: "A thread that reads while others save sees each save whole, or not at all.",
             hint: "Readers look at the state that a save is changing."
         ) { c in
-            let shared = Shared(store: try c.store.quietly())
+            let shared = SharedStore(store: try c.store.quietly())
             let halves = Mutex<[Int]>([])
             let saving = Atomic(2)
             c.note("2 threads save pairs of entries, 2 threads count them meanwhile, in the store itself")

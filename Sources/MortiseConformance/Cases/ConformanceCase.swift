@@ -135,7 +135,10 @@ extension ConformanceCase {
             historyCases, batchHistoryCases, wideHistoryCases, closingCases, durabilityCases, storageCases, openerCases,
             historyKeepingCases, openerPathCases, openerProcessCases, openerErrorCases, listedCases, deletedTargetCases,
             valueUpdateCases, conditionVariationCases, aggregateSecondCases, contractSecondCases, historySecondCases,
-            schemaSecondCases,
+            schemaSecondCases, announcementSecondCases, batchSecondCases, conditionSecondCases, savingSecondCases,
+            durabilitySecondCases, folderSecondCases, migrationSecondCases, schemaQuestionCases, schemaRoundCases,
+            relationshipSecondCases, openerSecondCases, readConsistencySecondCases, storageSecondCases,
+            sizeSecondCases, longTextSecondCases,
             folderCases, folderContentCases, failedWriteCases, resourceCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }

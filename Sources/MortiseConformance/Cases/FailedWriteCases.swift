@@ -93,6 +93,19 @@ extension ConformanceCase {
             try c.expectNowhere("an erasure", { try $0.container.erase() }, result: { _ in [] })
         },
         ConformanceCase(
+            "folder.refused-erasure-of-the-store-is-nowhere", level: .full, capability: .reopening, and: [.erase],
+            requirement:
+                "An erasure that the store itself is asked for twice, and cannot write, leaves everything as it was.",
+            hint: "Memory is emptied before the files are."
+        ) { c in
+            try c.expectNowhere(
+                "an erasure of the store, twice",
+                { one in
+                    try? one.store.store.erase()
+                    try one.store.store.erase()
+                }, result: { _ in [] }, hasFile: true)
+        },
+        ConformanceCase(
             "folder.refused-deletion-of-history-is-nowhere", level: .full, capability: .reopening, and: [.history],
             requirement: "A deletion of history that could not be written leaves the history as it was.",
             hint: "Memory forgets the transactions before the files do."

@@ -141,7 +141,7 @@ extension ConformanceCase {
     ]
 
     /// A line whose first number is another one.
-    private static func anotherNumber(_ line: Data) -> Data {
+    static func anotherNumber(_ line: Data) -> Data {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         guard let first = line.firstIndex(where: digits.contains) else { return line }
         return line[..<first] + [UInt8(ascii: "9"), UInt8(ascii: "9")] + line[first...]

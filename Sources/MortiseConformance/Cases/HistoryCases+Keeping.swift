@@ -185,6 +185,39 @@ extension ConformanceCase {
             hint: countHint, isLarge: true
         ) { c, context in try keeping(1_200, c, context) },
         history(
+            "1100-transactions-of-one-record", level: .full,
+            "1,100 changes of one record are told by as many transactions, from the first to the last, also after a token.",
+            hint: countHint, isLarge: true
+        ) { c, context in
+            let badge = Badge(0)
+            context.insert(badge)
+            c.note("save a badge, and 1,099 changes of it")
+            for number in 0..<1_100 {
+                context.author = "\(number % 7)"
+                badge.number = number
+                try context.save()
+            }
+            func check(_ context: ModelContext, _ moment: String) throws {
+                let found = try all(context)
+                try c.expect(found.count, is: 1_100, "transactions \(moment):")
+                let first = try c.require(found.first, "a first transaction")
+                try c.expect(
+                    first.changes.map { if case .insert = $0 { true } else { false } }, is: [true],
+                    "whether the first is the insertion, \(moment):")
+                let token = first.token
+                try c.expect(
+                    try all(context, #Predicate { $0.token > token }).count, is: 1_099,
+                    "transactions after the first, \(moment):")
+                var page = HistoryDescriptor<DefaultHistoryTransaction>()
+                page.fetchLimit = 1_050
+                try c.expect(try context.fetchHistory(page).count, is: 1_050, "transactions of a page, \(moment):")
+            }
+            try check(context, "in the same opening")
+            guard c.subject.capabilities.contains(.reopening) else { return }
+            try c.reopen()
+            try check(try c.session().context, "after reopening")
+        },
+        history(
             "goes-on-after-an-empty-one", level: .full, and: [.reopening],
             "After the whole history was forgotten and the storage opened again, the next save comes after the last token.",
             hint:

@@ -210,6 +210,36 @@ extension ConformanceCase {
             try c.expect(found.dropFirst().flatMap(\.changes).map(text), is: [], "changes after it:")
         },
         history(
+            "of-batches-by-conditions", and: [.batchUpdate],
+            "Batches that delete by conditions tell their author as given, each record and what it preserves, also after reopening.",
+            hint:
+                "A batch is one line of the history, or tells the first record's values, or an empty author as nobody."
+        ) { c, context in
+            for number in 1...6 { context.insert(Receipt("R-\(number)", total: number)) }
+            try context.save()
+            let start = try all(context).count
+            for (author, first) in [("", 1), (" b ", 4)] {
+                let before = try all(context).count
+                context.author = author
+                let after = first + 3
+                c.note("delete three receipts in a batch, by \(ExactForm.text(author))")
+                try context.delete(
+                    model: Receipt.self, where: #Predicate { $0.total >= first && $0.total < after })
+                let found = try all(context).dropFirst(before)
+                try c.expect(
+                    found.flatMap(\.changes).map(text).sorted(), is: (first..<after).map { "delete Receipt R-\($0)" },
+                    "changes of the batch:")
+                try c.expect(Set(found.map(\.author)), is: [author], "authors of the batch:")
+            }
+            guard c.subject.capabilities.contains(.reopening) else { return }
+            try c.reopen()
+            let again = try all(try c.session().context).dropFirst(start)
+            try c.expect(
+                again.flatMap(\.changes).map(text).sorted(), is: (1...6).map { "delete Receipt R-\($0)" },
+                "changes of both after reopening:")
+            try c.expect(Set(again.map(\.author)), is: ["", " b "], "authors of both after reopening:")
+        },
+        history(
             "of-a-batch", and: [.batchDelete], "A batch tells its author and what its records preserve, each of them.",
             hint: "A batch looks at no record. Read what its models preserve before."
         ) { c, context in
@@ -225,6 +255,13 @@ extension ConformanceCase {
                 found.flatMap(\.changes).map(text).sorted(), is: ["delete Receipt R-2", "delete Receipt R-3"],
                 "changes of the batch:")
             try c.expect(Set(found.map(\.author)), is: [""], "authors of the batch:")
+            let between = try all(context).count
+            c.note("delete(model: Receipt), the rest")
+            try context.delete(model: Receipt.self)
+            try context.save()
+            try c.expect(
+                try all(context).dropFirst(between).flatMap(\.changes).map(text), is: ["delete Receipt R-1"],
+                "changes of the batch that deletes the rest:")
         },
     ]
 

@@ -85,6 +85,82 @@ extension ConformanceCase {
                 try isUnchanged(context)
             }
         },
+        ConformanceCase(
+            "relationships.lists-of-one-name-emptied", level: .full,
+            requirement:
+                "Lists of one name in several entities are changed, counted and emptied each for itself, also by a deletion.",
+            hint: "The table of a list is named after the property alone. Name the entity that declares it as well."
+        ) { c in
+            try c.withListed { context in
+                let (line, act) = (Listed.Line("line"), Listed.Act("act"))
+                let (poem, ballad, opera) = (Listed.Poem("p"), Listed.Ballad("b"), Listed.Opera("o"))
+                context.insert(line)
+                context.insert(act)
+                context.insert(poem)
+                context.insert(ballad)
+                context.insert(opera)
+                c.note("insert one of each, with a part for the ballad and the opera, save")
+                ballad.parts = [line]
+                opera.parts = [act]
+                try context.save()
+            } check: { context in
+                try c.expectParts(context, poems: [[]], ballads: [["line"]], operas: [["act"]])
+                let poems = FetchDescriptor<Listed.Poem>(predicate: #Predicate { !$0.parts.isEmpty })
+                try c.expect(try context.fetchCount(poems), is: 0, "poems with parts, by a condition:")
+            } change: { context in
+                let lines = try context.fetch(FetchDescriptor<Listed.Line>())
+                c.note("give the poem the line, take it from the ballad, delete the act, save")
+                try context.fetch(FetchDescriptor<Listed.Poem>()).first?.parts = lines
+                try context.fetch(FetchDescriptor<Listed.Ballad>()).first?.parts = []
+                for act in try context.fetch(FetchDescriptor<Listed.Act>()) { context.delete(act) }
+                try context.save()
+            } changed: { context in
+                try c.expectParts(context, poems: [["line"]], ballads: [[]], operas: [[]])
+            }
+        },
+        ConformanceCase(
+            "references.required-and-given-another", level: .full, capability: .referentialIntegrity,
+            requirement:
+                "What a record has to refer to can be deleted once it refers to another, or is deleted with it; not before.",
+            hint:
+                "References without inverse are cleared, also those that must not be nil. No context knows of it: only the store "
+                + "can look."
+        ) { c in
+            func letters(_ context: ModelContext) throws -> [String] {
+                try context.fetch(FetchDescriptor<Listed.Letter>()).map { "\($0.name) with \($0.stamp.name)" }
+            }
+            func delete(_ name: String, _ context: ModelContext) throws {
+                for stamp in try context.fetch(FetchDescriptor<Listed.Stamp>()) where stamp.name == name {
+                    context.delete(stamp)
+                }
+            }
+            try c.withListed { context in
+                for name in ["one", "two"] {
+                    context.insert(Listed.Letter("letter \(name)", stamp: Listed.Stamp(name)))
+                }
+                c.note("insert two letters with a stamp each, save")
+                try context.save()
+            } check: { context in
+                try c.expect(try letters(context), is: ["letter one with one", "letter two with two"], "letters:")
+            } change: { context in
+                c.note("delete a letter's stamp, and insert another stamp, save")
+                try delete("two", context)
+                context.insert(Listed.Stamp("never"))
+                try c.expectError("an error, since a letter requires the stamp") { try context.save() }
+                context.rollback()
+                let found = try context.fetch(FetchDescriptor<Listed.Letter>())
+                guard found.count == 2 else { throw c.failure(expected: "2 letters", found: "\(found.count)") }
+                c.note("give the letter the other's stamp, delete its own, save")
+                found[1].stamp = found[0].stamp
+                try context.save()
+                try delete("two", context)
+                try context.save()
+            } changed: { context in
+                try c.expect(try letters(context), is: ["letter one with one", "letter two with one"], "letters:")
+                try c.expect(
+                    try context.fetch(FetchDescriptor<Listed.Stamp>()).map(\.name), is: ["one"], "stamps:")
+            }
+        },
     ]
 }
 

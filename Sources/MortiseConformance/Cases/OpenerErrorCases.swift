@@ -65,7 +65,7 @@ extension ConformanceCase {
 }
 
 extension CaseContext {
-    fileprivate func expectNotLocked(_ error: any Error) throws {
+    func expectNotLocked(_ error: any Error) throws {
         let name = StoreErrorClass.name(of: error)
         try expect(
             name != StoreErrorClass.locked.rawValue, "an error of another class than locked",

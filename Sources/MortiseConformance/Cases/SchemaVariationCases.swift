@@ -374,7 +374,7 @@ extension ConformanceCase {
 
 extension CaseContext {
     /// Whether the store of a container says that its next save drops something.
-    fileprivate func tellsLoss(_ container: ModelContainer) -> Bool {
+    func tellsLoss(_ container: ModelContainer) -> Bool {
         guard let configuration = container.storeConfigurations.first else { return false }
         return Self.store(of: configuration, in: container)?.schemaLoss != nil
     }

@@ -2,10 +2,10 @@ import Foundation
 import MortiseCore
 
 extension ConformanceCase {
-    private static let familyHint =
+    static let familyHint =
         "Records of three classes are looked for one step down, or the class of a record is taken for the declared one."
 
-    private static func family(
+    static func family(
         _ id: String, level: Level = .core, capability: StoreCapability? = nil, _ requirement: String,
         hint: String = familyHint, body: @escaping @Sendable (CaseContext) throws -> Void
     ) -> ConformanceCase {
@@ -99,7 +99,8 @@ extension ConformanceCase {
             try b.all(Toy.self).map { $0.owners.map(\.name) }, is: [["Rex", "Pip"], ["Pip"]], "owners \(moment):")
     }
 
-    static let wideModelCases: [ConformanceCase] = familyCases + familyQueryCases + wideRelationshipCases
+    static let wideModelCases: [ConformanceCase] =
+        familyCases + familyQueryCases + familySecondCases + wideRelationshipCases
 
     private static let familyCases: [ConformanceCase] = [
         family(

@@ -25,6 +25,8 @@ extension OtherProcess {
         case withoutRoom
         /// Opens the storage, saves an entry and closes it, and tells what the process uses after the tenth round and the last.
         case openings
+        /// Opens the storage, reads its entries and closes it, and tells the same.
+        case readings
     }
 
     /// What one of the processes has told.
@@ -71,9 +73,13 @@ extension OtherProcess {
                     try saveInTurn("\(name).\(round)", inFolder, folder.appending(path: "\(round)"))
                 }
             case .withoutRoom: try saveWithoutRoom(name, inFolder, folder, limit: number)
-            case .openings:
+            case .openings, .readings:
                 for round in 1...number {
-                    try saveInTurn("\(name).\(round)", inFolder, folder)
+                    if work == .openings {
+                        try saveInTurn("\(name).\(round)", inFolder, folder)
+                    } else {
+                        try read(inFolder, folder)
+                    }
                     guard round == 10 || round == number, let used = ProcessResources.used() else { continue }
                     ChildOutput.tell("used \(used.files) \(used.bytes)")
                 }
@@ -84,6 +90,21 @@ extension OtherProcess {
             ChildOutput.tell(error)
             return 1
         }
+    }
+
+    private static func read(
+        _ inFolder: (URL) throws -> any DataStoreConfiguration, _ folder: URL
+    ) throws {
+        let container = try open(inFolder(folder), for: schema)
+        do {
+            let context = ModelContext(container)
+            _ = try context.fetch(FetchDescriptor<Entry>()).map(\.name)
+            _ = try context.fetchCount(FetchDescriptor<Entry>(predicate: #Predicate { $0.rank != nil }))
+        } catch {
+            try? container.close()
+            throw error
+        }
+        try container.close()
     }
 
     private static func saveInTurn(
@@ -208,7 +229,7 @@ extension OtherProcess {
             for child in children { child.waitForWord() }
             let start = "\(DispatchTime.now().uptimeNanoseconds)\n"
             for child in children { child.input.fileHandleForWriting.write(Data(start.utf8)) }
-        case .withoutRoom, .openings: break
+        case .withoutRoom, .openings, .readings: break
         }
         return children.map { $0.told() }
         #else

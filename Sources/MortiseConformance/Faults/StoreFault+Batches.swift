@@ -48,7 +48,8 @@ extension StoreFault {
             $0.clearAllReferences = { _, _ in }
         },
         StoreFault(
-            "keeps-a-thousand", "keeps the first thousand of the records that are inserted together", in: .planning
+            "keeps-a-thousand", "keeps the first thousand of the records that are inserted together", in: .planning,
+            isOfSize: true
         ) { steps in
             steps.finish = { before, state in
                 let new = state.records.keys.filter { before.records[$0] == nil }.sorted()

@@ -49,10 +49,12 @@ extension StoreFault {
             transaction in
             for place in transaction.changes.indices.dropFirst() { transaction.changes[place].preserved = [] }
         },
-        history("keeps-a-hundred-transactions", "keeps the last hundred transactions") { steps in
+        history("keeps-a-hundred-transactions", "keeps the last hundred transactions", isOfSize: true) { steps in
             steps.history = { Array($0.suffix(100)) }
         },
-        history("returns-a-hundred-transactions", "returns the first hundred transactions that match") { steps in
+        history(
+            "returns-a-hundred-transactions", "returns the first hundred transactions that match", isOfSize: true
+        ) { steps in
             steps.historyLimit = { $0 == 0 ? 100 : min($0, 100) }
         },
         history("keeps-a-thousand-transactions", "keeps the last thousand transactions", isOfSize: true) { steps in

@@ -4,9 +4,10 @@ import MortiseCore
 extension StoreFault {
     /// A fault of the reference store that others write.
     static func shared(
-        _ id: String, _ summary: String, _ change: @escaping @Sendable (inout ReferenceSteps) -> Void
+        _ id: String, _ summary: String, isOfSize: Bool = false,
+        _ change: @escaping @Sendable (inout ReferenceSteps) -> Void
     ) -> StoreFault {
-        StoreFault(id, summary, in: .shared, change: change)
+        StoreFault(id, summary, in: .shared, isOfSize: isOfSize, change: change)
     }
 
     /// Shared by the openings of the store that refuses to be one of two.
@@ -69,7 +70,7 @@ extension StoreFault {
             steps.passesOverMissing = true
         },
         shared("reads-once", "answers a connection with what it has read of a record before") { $0.readsOnce = true },
-        shared("takes-a-thousand-updates", "refuses more than 1,000 updates in one save") { steps in
+        shared("takes-a-thousand-updates", "refuses more than 1,000 updates in one save", isOfSize: true) { steps in
             steps.accept = { request in
                 if request.updated.count > 1_000 { throw ReferenceStoreError.refused }
                 return request

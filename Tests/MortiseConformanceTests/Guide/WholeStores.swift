@@ -17,7 +17,7 @@ final class PlainCSVStore: DataStore {
     private let base: CSVStore
     var schema: Schema { base.schema }
     var identifier: String { base.identifier }
-    var capabilities: StoreCapabilities { StoreCapabilities(conformances: self).union([.reopening]) }
+    var capabilities: StoreCapabilities { StoreCapabilities(conformances: self).union([.reopening, .erase]) }
 
     init(_ configuration: PlainCSVConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         self.configuration = configuration
@@ -32,6 +32,7 @@ final class PlainCSVStore: DataStore {
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { try base.save(request) }
 
+    func erase() throws { try base.erase() }
     func close() { base.close() }
 }
 

@@ -19,7 +19,7 @@ extension OrderedIndex {
     /// Calls the body with the entries in ascending order. Keeps no node in memory that has to be read for that.
     /// - Throws: why a node cannot be read; what the body throws.
     func forEachEntry(_ body: (IndexProbe) throws -> Void) throws {
-        let show: (IndexNode, Range<Int>) throws -> Bool = { node, run in
+        func show(_ node: IndexNode, _ run: Range<Int>) throws -> Bool {
             for index in run { try body(node.probe(index)) }
             return true
         }

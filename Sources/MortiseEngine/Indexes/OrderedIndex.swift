@@ -109,7 +109,9 @@ struct OrderedIndex: Sendable {
         let (first, end) = (base.rank(lower), upper.map(base.rank) ?? base.count)
         guard let overlay else { return max(0, end - first) }
         var count = max(0, end - first)
-        if count > Self.fewEntries || overlay.knowsHidden {
+        if overlay.hidesNothing {
+            // Nothing to subtract.
+        } else if count > Self.fewEntries || overlay.knowsHidden {
             let hidden = overlay.hidden(in: base)
             count -= max(0, (upper.map(hidden.rank) ?? hidden.count) - hidden.rank(lower))
         } else if count > 0 {

@@ -152,7 +152,7 @@ private final class TailTableMaker {
             .rows(
                 .init(
                     tail: tail, marks: marks, definition: plan.indexes[number], hiddenCount: marks.count(where: { $0 }),
-                    late: late, owner: owner)))
+                    late: late)))
     }
 
     // MARK: What is new

@@ -19,8 +19,13 @@ public final class EngineTail {
     ///     rows are read.
     public init?(_ base: EngineVersion, explain: @escaping @Sendable (any Error) -> any Error) {
         for relationships in base.catalog.relationships {
-            let reverses = relationships.map(\.reverse)
-            if Set(reverses).count < reverses.count { return nil }
+            for (number, one) in relationships.enumerated() {
+                // Links lie in the tables of the targets, where the inverse has its slot.
+                let isShared = relationships[(number + 1)...].contains { other in
+                    other.reverse == one.reverse && !Set(other.targets).isDisjoint(with: one.targets)
+                }
+                if isShared { return nil }
+            }
         }
         guard let packed = base.packed else { return nil }
         self.base = base
@@ -94,6 +99,8 @@ final class TailTable {
     let plan: TablePlan
     private let catalog: Catalog
     private let base: TableVersion?
+    /// Above the numbers of all records of the version.
+    private let limit: UInt64
     /// What becomes of records of the version, by number.
     private(set) var changed: [UInt64: TableTail.Change] = [:]
     /// Their new values, one row for each that is not deleted at once.
@@ -113,6 +120,7 @@ final class TailTable {
         self.catalog = catalog
         plan = catalog.plans[entity]
         base = version.tables[plan.entityName]
+        limit = version.nextSequence
         values = TableWriter(plan, from: nil, owner: EngineTransaction.nextOwner(), isForeign: true)
         inserted = TableWriter(plan, from: nil, owner: EngineTransaction.nextOwner(), isForeign: true)
     }
@@ -128,7 +136,7 @@ final class TailTable {
             }
             return place
         }
-        guard let base, base.endRow > 0, sequence >= base.firstSequence(ofChunk: 0),
+        guard let base, base.endRow > 0, sequence >= base.firstSequence(ofChunk: 0), sequence < limit,
             changed[sequence].map({ $0.row != nil }) ?? true
         else { throw missing(sequence) }
         return nil

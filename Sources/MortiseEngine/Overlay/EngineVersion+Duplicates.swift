@@ -31,6 +31,7 @@ extension EngineVersion {
             // Null comes first in a key, and may come often.
             if definition.components.first?.isOptional == true, entry.head >> 56 == 0 { continue }
             let row = Int(entry.row)
+            if overlay.isKnownToHaveNull(row) { continue }
             for (other, relative) in relatives {
                 guard let found = relative.row(sharing: entry, besides: other === table ? entry.row : nil) else {
                     continue
@@ -39,7 +40,10 @@ extension EngineVersion {
                 let hasNull = withExtendedLifetime(chunk) {
                     key.setKey(chunk.place, row & Chunk.mask, definition, table.dictionaries)
                 }
-                if hasNull { break }
+                if hasNull {
+                    overlay.noteNull(row)
+                    break
+                }
                 return .notUnique(
                     entity: table.plan.entityName, properties: definition.slots.map { table.layout.slots[$0].name },
                     record: table.identifier(ofRow: row), other: other.identifier(ofRow: Int(found)))

@@ -26,7 +26,6 @@ final class IndexOverlay: @unchecked Sendable {
         let hiddenCount: Int
         /// The changes whose new keys consist of old values as well.
         let late: [Int]
-        let owner: UInt64
     }
 
     enum Kind {
@@ -39,6 +38,9 @@ final class IndexOverlay: @unchecked Sendable {
     private let gone = Mutex<IndexTree?>(nil)
     /// The entries that the tail has brought, once the first version is whole.
     private let brought = Mutex<IndexTree?>(nil)
+    /// The records that the tail has brought and whose keys have null in them, as far as that was found out: many of them may have one
+    /// key, and a chunk is read to see that this is why.
+    private let nullRecords = Mutex<Set<UInt64>>([])
 
     init(_ kind: Kind) { self.kind = kind }
 
@@ -99,6 +101,8 @@ final class IndexOverlay: @unchecked Sendable {
             if let known { return known }
             var tree = added
             let key = KeyBuffer()
+            // Others read the nodes of `added` meanwhile.
+            let owner = EngineTransaction.nextOwner()
             var last: (index: Int, chunk: Chunk)?
             for number in rows.late {
                 guard let row = rows.tail.row(ofChange: number) else { continue }
@@ -111,7 +115,7 @@ final class IndexOverlay: @unchecked Sendable {
                 withExtendedLifetime(chunk) {
                     if chunk.place.isDead(row & Chunk.mask) { return }
                     key.setKey(chunk.place, row & Chunk.mask, rows.definition, rows.tail.dictionaries)
-                    tree.insert(key.key, row: rows.tail.sequences[number], owner: rows.owner)
+                    tree.insert(key.key, row: rows.tail.sequences[number], owner: owner)
                 }
             }
             known = tree
@@ -121,19 +125,51 @@ final class IndexOverlay: @unchecked Sendable {
 
     // MARK: Entries that do not count
 
+    /// Whether all entries of the checkpoint count, as where a tail only inserts.
+    var hidesNothing: Bool {
+        switch kind {
+        case .rows(let rows): rows.hiddenCount == 0
+        case .links(let rules): rules.isEmpty
+        }
+    }
+
     /// The hidden entries of the checkpoint's tree, which every version has: looked for once, when somebody wants to count others.
+    /// The leaves that are read for that are not kept.
     func hidden(in base: IndexTree) -> IndexTree {
-        gone.withLock { known in
+        if hidesNothing { return IndexTree(isWide: base.isWide) }
+        return gone.withLock { known in
             if let known { return known }
-            var builder = OrderedIndexBuilder(isWide: base.isWide, owner: EngineTransaction.nextOwner())
-            base.forEachRun(from: nil, to: nil) { node, run in
-                for index in run where hides(node, index) { builder.append(node.probe(index)) }
-                return true
-            }
-            let tree = builder.finish().base
+            let tree = (try? readHidden(in: base)) ?? keptHidden(in: base)
             known = tree
             return tree
         }
+    }
+
+    private func readHidden(in base: IndexTree) throws -> IndexTree {
+        struct FoundAll: Error {}
+        let all = rows?.hiddenCount ?? .max
+        var found = 0
+        var builder = OrderedIndexBuilder(isWide: base.isWide, owner: EngineTransaction.nextOwner())
+        do {
+            try base.forEachLeaf { leaf in
+                for index in 0..<leaf.count where hides(leaf, index) {
+                    builder.append(leaf.probe(index))
+                    found += 1
+                }
+                if found >= all { throw FoundAll() }
+            }
+        } catch is FoundAll {}
+        return builder.finish().base
+    }
+
+    /// The same where a part of the file cannot be read, which is noted, and has no entries.
+    private func keptHidden(in base: IndexTree) -> IndexTree {
+        var builder = OrderedIndexBuilder(isWide: base.isWide, owner: EngineTransaction.nextOwner())
+        base.forEachRun(from: nil, to: nil) { node, run in
+            for index in run where hides(node, index) { builder.append(node.probe(index)) }
+            return true
+        }
+        return builder.finish().base
     }
 
     var knowsHidden: Bool { gone.withLock { $0 != nil } }
@@ -150,14 +186,30 @@ final class IndexOverlay: @unchecked Sendable {
         // Null comes first in a key, and most keys that are equal are that.
         if rows.definition.components.first?.isOptional == true, one.head >> 56 == 0 { return }
         if one.row >= end, other.row >= end { return }
+        let numbers = [one, other].compactMap { rows.tail.sequence(ofRow: Int($0.row)) }
+        if nullRecords.withLock({ known in numbers.contains { known.contains($0) } }) { return }
         let (first, second) = one.row < other.row ? (one, other) : (other, one)
-        guard let earlier = original(first, rows), let later = original(second, rows) else { return }
+        func original(_ probe: IndexProbe) -> UInt64? {
+            self.original(probe, rows) { nullRecords.withLock { $0.formUnion(numbers) } }
+        }
+        guard let earlier = original(first), let later = original(second) else { return }
         rows.tail.noteDuplicate(rows.definition, later, earlier)
+    }
+
+    /// Whether the key of a row that the tail has touched was found to have null in it.
+    func isKnownToHaveNull(_ row: Int) -> Bool {
+        guard let number = rows?.tail.sequence(ofRow: row) else { return false }
+        return nullRecords.withLock { $0.contains(number) }
+    }
+
+    func noteNull(_ row: Int) {
+        guard let number = rows?.tail.sequence(ofRow: row) else { return }
+        nullRecords.withLock { _ = $0.insert(number) }
     }
 
     /// The number of an entry's record, if the entry is as the tail has left it and its key counts; what was saved since has been
     /// checked. A key with null does not count.
-    private func original(_ probe: IndexProbe, _ rows: Rows) -> UInt64? {
+    private func original(_ probe: IndexProbe, _ rows: Rows, hasNull note: () -> Void) -> UInt64? {
         let (row, tail) = (Int(probe.row), rows.tail)
         if row >= tail.base.endRow {
             // Whether there is null in its key the other one says, which is the same.
@@ -170,6 +222,7 @@ final class IndexOverlay: @unchecked Sendable {
             let offset = row & Chunk.mask
             let hasNull = key.setKey(chunk.place, offset, rows.definition, tail.dictionaries)
             let found = IndexProbe(key.key, row: probe.row, isWide: rows.definition.isWide)
+            if hasNull, found.hasSameKey(as: probe) { note() }
             return hasNull || chunk.place.isDead(offset) || !found.hasSameKey(as: probe)
                 ? nil : chunk.place.sequence(offset)
         }

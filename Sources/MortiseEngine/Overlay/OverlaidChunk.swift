@@ -26,7 +26,7 @@ final class OverlaidChunk: Sendable {
 
     /// The chunk, which is not kept here if it is made now.
     func read() throws -> Chunk {
-        try made.withLock { $0 } ?? tail.changed(try tail.base.cell(ofChunk: index).read(), index)
+        try made.withLock { $0 } ?? tail.changed(try tail.base.cell(ofChunk: index).read(), index, isTaken: false)
     }
 
     /// As `chunk`, for who keeps it: it is not kept here.

@@ -97,7 +97,15 @@ final class TableTail: @unchecked Sendable {
             let place = sequences.firstPlace(notBefore: sequence, in: range)
             return place < range.upperBound && sequences[place] == sequence ? place : nil
         }
-        return places(inChunk: chunk, range).firstIndex(of: Int16(offset)).map { range.lowerBound + $0 }
+        let places = places(inChunk: chunk, range)
+        // Ascending, unless records are missing.
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle] < 0 { return places.firstIndex(of: Int16(offset)).map { range.lowerBound + $0 } }
+            if Int(places[middle]) < offset { low = middle + 1 } else { high = middle }
+        }
+        return low < places.count && Int(places[low]) == offset ? range.lowerBound + low : nil
     }
 
     /// The row of a changed record, or of one that the tail inserts; nil for one that the checkpoint does not have.
@@ -118,7 +126,10 @@ final class TableTail: @unchecked Sendable {
         let chunk = low - 1
         guard chunk >= 0, chunk < base.chunkCount else { return nil }
         let first = chunk << Chunk.shift
-        if isDense(chunk) { return first + Int(sequences[change] - base.firstSequence(ofChunk: chunk)) }
+        if isDense(chunk) {
+            let offset = sequences[change] - base.firstSequence(ofChunk: chunk)
+            return offset < UInt64(base.rows(ofChunk: chunk)) ? first + Int(offset) : nil
+        }
         let range = changes(ofChunk: chunk)
         let place = places(inChunk: chunk, range)[change - range.lowerBound]
         return place < 0 ? nil : first + Int(place)
@@ -168,11 +179,13 @@ final class TableTail: @unchecked Sendable {
     }
 
     /// A chunk of the checkpoint as the tail leaves it.
-    func changed(_ chunk: Chunk, _ index: Int) -> Chunk {
+    /// - Parameter isTaken: whether the chunk was taken, not merely read: then its rows stay where they are, even if the file must
+    ///   be restored later.
+    func changed(_ chunk: Chunk, _ index: Int, isTaken: Bool = true) -> Chunk {
         let range = changes(ofChunk: index)
         let rows = base.rows(ofChunk: index)
         let offsets = withExtendedLifetime(chunk) { find(range, chunk.place, rows) }
-        if !isDense(index) { places.withLock { $0[index] = offsets } }
+        if isTaken, !isDense(index) { places.withLock { $0[index] = offsets } }
         let owner = EngineTransaction.nextOwner()
         let writer = TableWriter(
             plan, from: base.single(prepared(chunk, range, rows, owner: owner), rows: rows), owner: owner,

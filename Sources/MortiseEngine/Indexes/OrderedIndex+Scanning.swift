@@ -117,6 +117,8 @@ private struct IndexMerger {
     private let isWide: Bool
     private var cursor: IndexCursor
     private var next: IndexProbe?
+    /// How many entries are looked at before the next are shown.
+    private var step = 1
     /// The entry that came last, where no two may have one key.
     private var last: (node: IndexNode, index: Int, isAdded: Bool)?
 
@@ -195,16 +197,32 @@ private struct IndexMerger {
         let node = IndexNode(owner: 0, isWide: isWide)
         node.insert(first, at: 0)
         advance()
-        while let entry = next, !node.isFull, isDue(entry) {
+        // Where the next one lies may have to be read, too.
+        while let entry = next, node.count < step, isDue(entry) {
             node.insert(entry, at: isDescending ? 0 : node.count)
             advance()
         }
+        step = min(step * 2, IndexNode.capacity)
         check(node, 0..<node.count, isAdded: true)
         return try body(node, 0..<node.count)
     }
 
-    /// Shows those of the entries that count.
+    /// Shows those of the entries that count. Whether one does may have to be read: a body that wants only the first few gets these
+    /// before others are looked at.
     private mutating func show(
+        _ node: IndexNode, _ range: Range<Int>, _ body: (IndexNode, Range<Int>) throws -> Bool
+    ) rethrows -> Bool {
+        var rest = range
+        while !rest.isEmpty {
+            let piece = isDescending ? rest.suffix(step) : rest.prefix(step)
+            step = min(step * 2, IndexNode.capacity)
+            rest = isDescending ? rest.lowerBound..<piece.lowerBound : piece.upperBound..<rest.upperBound
+            if try !showPiece(node, piece, body) { return false }
+        }
+        return true
+    }
+
+    private mutating func showPiece(
         _ node: IndexNode, _ range: Range<Int>, _ body: (IndexNode, Range<Int>) throws -> Bool
     ) rethrows -> Bool {
         var (start, end) = (range.lowerBound, range.upperBound)

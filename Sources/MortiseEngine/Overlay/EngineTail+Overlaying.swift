@@ -75,6 +75,11 @@ private final class TailTableMaker {
         values = found.values.finished()
         let changed = found.changed.sorted { $0.key < $1.key }
         var dictionaries = table.dictionaries
+        if values.endRow > 0 || !found.insertedSequences.isEmpty {
+            // Of their own: nobody else adds to them, however many versions are made.
+            dictionaries = dictionaries.map { $0?.copy }
+            for dictionary in dictionaries { dictionary?.prepare() }
+        }
         let codes = Self.codes(of: values, &dictionaries, plan)
         tail = TableTail(
             of: table, limit: version.nextSequence, changed.map { ($0.key, $0.value) },
@@ -130,7 +135,7 @@ private final class TailTableMaker {
         }
         let isTouched = !tail.sequences.isEmpty || !tail.inserted.isEmpty
         let indexes = plan.indexes.indices.map { number in
-            isTouched && table.indexes[number].base.count > 0
+            isTouched
                 ? OrderedIndex(table.indexes[number].base, under: overlay(ofIndex: number)) : table.indexes[number]
         }
         writer = TableWriter(
@@ -241,19 +246,12 @@ private final class TailTableMaker {
             }
         }
         let isWide = writer.indexes[number].isWide
-        if writer.indexes[number].overlay == nil {
-            guard let row = tail.row(of: sequence) else { return }
-            writer.indexes[number].insert(key, row: UInt64(row), owner: owner)
-        } else {
-            writer.indexes[number].bring(IndexProbe(key, row: sequence, isWide: isWide), owner: owner)
-        }
+        writer.indexes[number].bring(IndexProbe(key, row: sequence, isWide: isWide), owner: owner)
     }
 
     /// The record of the tail that has a key in an index.
     private func brought(_ key: UnsafeRawBufferPointer, _ number: Int) -> UInt64? {
-        guard let index = writer?.indexes[number] else { return nil }
-        if index.overlay != nil { return index.firstBrought(key) }
-        return index.firstRow(key).flatMap { tail.sequence(ofRow: Int($0)) }
+        writer?.indexes[number].firstBrought(key)
     }
 
     func finish() -> TableVersion? { writer?.finished() }

@@ -17,13 +17,13 @@ import Testing
                 EngineWorld.attribute("city", .string, isOptional: true),
                 EngineWorld.relationship("boss", "Person", inverse: "staff"),
                 EngineWorld.relationship("staff", "Person", isToMany: true, inverse: "boss"),
-                EngineWorld.relationship("clubs", "Club", isToMany: true, inverse: "people"),
+                EngineWorld.relationship("clubs", "Society", isToMany: true, inverse: "people"),
             ],
             uniquenessConstraints: [["code"]],
             indices: [StoredIndex(properties: ["age"]), StoredIndex(properties: ["city", "age"])]),
         StoredEntity(name: "Pupil", superentity: "Person", properties: []),
         StoredEntity(
-            name: "Club",
+            name: "Society",
             properties: [
                 EngineWorld.attribute("name", .string, isOptional: false),
                 EngineWorld.relationship("people", "Person", isToMany: true, inverse: "clubs"),
@@ -50,7 +50,7 @@ import Testing
                 case "age": .integer(Int64(age))
                 case "city": city.map { .string($0) } ?? .null
                 case "boss": boss.map { .identifier(identifier("Person", $0)) } ?? .null
-                case "clubs": .identifiers(clubs.map { identifier("Club", $0) })
+                case "clubs": .identifiers(clubs.map { identifier("Society", $0) })
                 default: .null
                 }
             })
@@ -75,12 +75,12 @@ import Testing
         }
         for index in 0..<clubs {
             try replay.insert(
-                entity: number("Club"), sequence: firstClub + UInt64(index), [.string("club \(index)"), .null])
+                entity: number("Society"), sequence: firstClub + UInt64(index), [.string("club \(index)"), .null])
         }
         let last = firstClub + UInt64(clubs)
         try more(replay, last)
         try replay.endTransaction()
-        let version = try replay.finish(number: 1, nextSequence: last + 10)
+        let version = try replay.finish(number: 1, nextSequence: last + 1_000)
         let bytes = try PackedBytesOfVersion(version)
         return (bytes, try bytes.open(version))
     }
@@ -202,12 +202,12 @@ import Testing
         let club = UInt64(700 * 2 + 1)
         try tail.update(
             entity: number("Person"), sequence: 3,
-            [(slot("clubs"), .identifiers([identifier("Club", club), identifier("Club", club + 2)]))])
+            [(slot("clubs"), .identifiers([identifier("Society", club), identifier("Society", club + 2)]))])
         let version = try tail.overlaid(number: 2, nextSequence: base.nextSequence)
         let table = try version.tables["Person"].unwrapped
         #expect(table.links[try slot("staff")].pairs.count == 0)
-        let people = try (version.tables["Club"]?.layout.slot(named: "people")).unwrapped
-        let members = try (0..<3).map { try (version.tables["Club"]?.identifiers(row: $0, slot: people)).unwrapped }
+        let people = try (version.tables["Society"]?.layout.slot(named: "people")).unwrapped
+        let members = try (0..<3).map { try (version.tables["Society"]?.identifiers(row: $0, slot: people)).unwrapped }
         #expect(members.map(\.count) == [234, 232, 234])
         #expect(members[0].contains(identifier("Person", 3)) && !members[1].contains(identifier("Person", 3)))
         #expect(!members.joined().contains(identifier("Person", 1)))
@@ -278,7 +278,7 @@ import Testing
 
     @Test(arguments: [true, false], [1, 2] as [UInt64])
     func aUniqueValueThatTheVersionHasIsAnErrorWhereItIsLookedUp(isNew: Bool, stride: UInt64) throws {
-        let (_, base) = try packed(people: 600, stride: stride)
+        let (bytes, base) = try packed(people: 600, stride: stride)
         let tail = try tail(base)
         let record: PersistentIdentifier
         if isNew {
@@ -298,7 +298,7 @@ import Testing
         #expect(looked.damage as? EngineError == expected)
 
         // Whoever does not look it up gets the error when the version is packed.
-        let other = try self.tail(PackedBytesOfVersion(base).open(base))
+        let other = try self.tail(bytes.open(base))
         if isNew {
             try other.insert(entity: number("Person"), sequence: 600 * stride + 2, person("code 77", age: 1))
         } else {
@@ -350,7 +350,7 @@ import Testing
         #expect(table.int64(row: 299, slot: try slot("age")) == 299 % 90)
         #expect(version.damage as? EngineError == .noSuchRecord(identifier("Person", 600)))
         #expect(throws: EngineError.noSuchRecord(identifier("Person", 600))) { try version.check() }
-        #expect(throws: EngineError.self) { try tail.update(entity: number("Club"), sequence: 3, []) }
+        #expect(throws: EngineError.self) { try tail.update(entity: number("Society"), sequence: 3, []) }
     }
 
     @Test func aSchemaWhoseRelationshipsShareAnInverseHasNoTail() throws {

@@ -13,8 +13,9 @@ struct TailWorld {
     static let schema: StoredSchema = {
         var entities = EngineWorld.schema.entities
         let kinds = EngineWorld.kinds.filter { $0 != .coded }
-        entities[0].uniquenessConstraints = [["code"], ["may_uuid", "code"]]
-        entities[0].indices =
+        let thing = entities.firstIndex { $0.name == "Thing" } ?? 0
+        entities[thing].uniquenessConstraints = [["code"], ["may_uuid", "code"]]
+        entities[thing].indices =
             kinds.flatMap { ["must_\($0.rawValue)", "may_\($0.rawValue)"] }.map { StoredIndex(properties: [$0]) }
             + [
                 StoredIndex(properties: ["group"]), StoredIndex(properties: ["group", "must_date"]),

@@ -106,13 +106,21 @@ struct HistoryMarksTests {
     }
 }
 
-/// Counts the bytes that are read.
-private final class CountingFileSystem: FileSystem {
+/// Counts the bytes that are read, of one file or of all.
+final class CountingFileSystem: FileSystem {
     private let base: any FileSystem
+    private let counted: String?
     fileprivate let count = Mutex(0)
     var bytes: Int { count.withLock { $0 } }
 
-    init(_ base: any FileSystem) { self.base = base }
+    init(_ base: any FileSystem, of path: String? = nil) {
+        self.base = base
+        counted = path
+    }
+
+    fileprivate func note(_ bytes: Int, of path: String) {
+        if counted.map({ $0 == path }) ?? true { count.withLock { $0 += bytes } }
+    }
 
     var processID: Int32 { base.processID }
     func uniqueNumber() -> UInt64 { base.uniqueNumber() }
@@ -147,7 +155,7 @@ private final class CountingFile: OpenFile {
     var path: String { base.path }
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
         let read = try base.read(into: buffer, at: offset)
-        counter.count.withLock { $0 += read }
+        counter.note(read, of: base.path)
         return read
     }
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) -> Int {

@@ -54,7 +54,8 @@ struct LogContent {
             {
                 throw LogFault.checkpointOfAnother
             }
-            var records = LogRecords(checkpoint?.version, store: header.store.uuidString, external: external)
+            var records = LogRecords(
+                checkpoint?.version, store: header.store.uuidString, path: path, external: external)
             var last: (offset: Int64, header: FrameHeader)?
             let scan = try reader.scan(from: checkpoint?.position ?? .first) { frame in
                 try records.apply(frame)

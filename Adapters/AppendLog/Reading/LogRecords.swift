@@ -3,25 +3,38 @@ import MortiseEngine
 
 /// The records of a store while its log is read.
 ///
-/// Behind a checkpoint they are a version that is brought forward, most of it still in the file. Without one they go into
-/// columns as they come; where the schema changes on the way, these are brought to the next.
+/// Behind a checkpoint they are its version with what the log changes laid over it, all of it still in the file. Without one they
+/// go into columns as they come; where the schema changes on the way, these are brought to the next.
 struct LogRecords {
     // One of them at most; each is taken out while it changes, so that it is not copied.
     private var load: LogLoad?
     private var version: EngineVersion?
     private var replay: VersionReplay?
+    private var tail: TailReplay?
     let store: String
+    /// The log's, for errors.
+    private let path: String
     private let external: ExternalFiles
+    /// Whether `version` is a checkpoint's, of which nobody has read anything.
+    private var isUnread: Bool
 
-    init(_ checkpoint: EngineVersion?, store: String, external: ExternalFiles) {
+    init(_ checkpoint: EngineVersion?, store: String, path: String = "", external: ExternalFiles) {
         self.external = external
         self.store = store
+        self.path = path
         version = checkpoint
+        isUnread = checkpoint != nil
+    }
+
+    /// Begins with a checkpoint that is read whole while the log is applied to it, so that nothing is left to be found later.
+    init(replaying checkpoint: EngineVersion, store: String, external: ExternalFiles) {
+        self.init(checkpoint, store: store, external: external)
+        isUnread = false
     }
 
     /// The schema that was last read; nil before any.
     var schema: StoredSchema? {
-        load?.catalog.schema ?? version?.catalog.schema ?? replay?.base.catalog.schema
+        load?.catalog.schema ?? version?.catalog.schema ?? replay?.base.catalog.schema ?? tail?.catalog.schema
     }
 
     mutating func apply(_ frame: ScannedFrame) throws {
@@ -37,13 +50,17 @@ struct LogRecords {
             load = LogLoad(LogCatalog(schema, store: store, external: external))
         } else if schema != self.schema {
             // A schema's frame alone completes no pairs, because earlier programs did not.
-            version = try takeVersion(upTo: frame.position.transaction)?
+            version = try takeVersion(upTo: frame.position.transaction, isWhole: true)?
                 .mapped(to: schema, completingPairs: false).version
         }
     }
 
     private mutating func applyTransaction(_ frame: ScannedFrame) throws {
-        if let base = version.take() { replay = VersionReplay(base) }
+        if let base = version.take() {
+            if isUnread { tail = TailReplay(base, ofLog: path) }
+            if tail == nil { replay = VersionReplay(base) }
+            isUnread = false
+        }
         if var current = load.take() {
             let catalog = current.catalog
             try frame.reading { try $0.transaction(catalog, to: &current) }
@@ -55,16 +72,25 @@ struct LogRecords {
                 try current.endTransaction(frame.header.transaction)
             }
             replay = current
+        } else if var current = tail.take() {
+            let catalog = current.catalog
+            try frame.reading { reader in
+                try reader.transaction(catalog, to: &current)
+                try current.endTransaction(frame.header.transaction)
+            }
+            tail = current
         } else {
             throw LogFault.malformed(part: .frame, offset: frame.position.offset, what: "has no schema before it")
         }
     }
 
-    /// The records after a transaction, of which nothing is left here.
+    /// The records after a transaction, of which nothing is left here. With `isWhole` none of them waits to be put together.
     /// - Throws: `EngineError.notUnique`; `AppendLogError` of a checkpoint that cannot be read.
-    private mutating func takeVersion(upTo transaction: UInt64) throws -> EngineVersion? {
+    private mutating func takeVersion(upTo transaction: UInt64, isWhole: Bool) throws -> EngineVersion? {
+        isUnread = false
         if let load = load.take() { return try load.finish(transaction) }
         if let replay = replay.take() { return try replay.finish(transaction) }
+        if let tail = tail.take() { return try tail.finish(transaction, isWhole: isWhole) }
         return version.take()
     }
 
@@ -72,7 +98,8 @@ struct LogRecords {
     /// - Throws: `EngineError.schemaMismatch`, `EngineError.notUnique`; `AppendLogError` of a checkpoint.
     func version(_ transaction: UInt64, for schema: StoredSchema) throws -> Converted {
         var records = self
-        guard let found = try records.takeVersion(upTo: transaction) else {
+        let isOther = records.schema != schema
+        guard let found = try records.takeVersion(upTo: transaction, isWhole: isOther) else {
             return Converted(version: .empty(Catalog(schema: schema, storeIdentifier: store, external: external)))
         }
         let version =
@@ -105,12 +132,15 @@ struct VersionReplay: TransactionVisitor {
     /// What the transactions have changed, oldest first; empty if nobody wants to know.
     private(set) var changes: [ChangeSet] = []
 
-    init(_ base: EngineVersion, for feed: ChangeFeed? = nil) {
+    /// Begins with the version; `begun` is the replay where some of the transactions have been applied already.
+    init(
+        _ base: EngineVersion, for feed: ChangeFeed? = nil, begun: (replay: EngineReplay, nextSequence: UInt64)? = nil
+    ) {
         self.base = base
         catalog = LogCatalog(
             base.catalog.schema, store: base.catalog.storeIdentifier, external: base.catalog.external)
-        replay = EngineReplay(base)
-        nextSequence = base.nextSequence
+        replay = begun?.replay ?? EngineReplay(base)
+        nextSequence = begun?.nextSequence ?? base.nextSequence
         if let feed, feed.isFollowed || feed.isFollowedForRecords || feed.isFollowedRemotely {
             collector = ChangeCollector(catalog: catalog, keepsValues: feed.isFollowed)
         }

@@ -81,7 +81,7 @@ struct SoundReading {
             throw LogFault.checkpointOfAnother
         }
         let store = header.store.uuidString
-        var behind = checkpoint.map { LogRecords($0.version, store: store, external: external) }
+        var behind = checkpoint.map { LogRecords(replaying: $0.version, store: store, external: external) }
         var alone = header.base == 0 ? LogRecords(nil, store: store, external: external) : nil
         var catalog: LogCatalog?
         let reader = FrameReader(file, size: size, seed: header.seed)

@@ -85,7 +85,7 @@ extension ConformanceCase {
         migration(
             "emptied-by-code",
             "Where code deletes every record, their numbers are not given again after the migration.",
-            hint: "The number of the next record is taken from the last record, and there is none."
+            hint: "The number of the next record is taken from the last record, which is gone."
         ) { c, world in
             let preview = try migratable(c).previewMigration(
                 MigrationRequest(schemas: [Schema(versionedSchema: Fleet.Version1.self)]))

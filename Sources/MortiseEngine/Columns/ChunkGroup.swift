@@ -13,7 +13,7 @@ final class ChunkGroup: @unchecked Sendable {
     /// The chunks, made now for a group that came out of a file and was not touched before.
     var cells: ContiguousArray<ChunkCell> { packed?.cells ?? made }
     private let made: ContiguousArray<ChunkCell>
-    private let packed: PackedCells?
+    let packed: PackedCells?
     /// Whether the chunks were made, touched or not.
     var hasCells: Bool { packed?.isMade ?? true }
     private let count: Int
@@ -66,6 +66,10 @@ final class ChunkGroup: @unchecked Sendable {
     }
 
     var firstSequence: UInt64 { firstSequences[0] }
+
+    /// The number of the first row of a chunk, which is not read for that.
+    @inline(__always)
+    func firstSequence(ofChunk index: Int) -> UInt64 { firstSequences[index] }
 
     /// The chunk in whose range of numbers a sequence lies.
     func chunk(for sequence: UInt64) -> Int {

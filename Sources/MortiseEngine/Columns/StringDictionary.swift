@@ -69,6 +69,12 @@ struct StringDictionary: Sendable {
         return StringDictionary(count: count) { [self] in (0..<count).map { self[$0] } }
     }
 
+    /// The number of a string; nil if it has none. For the writer.
+    func code(of string: String) -> Int? {
+        var string = string
+        return string.withUTF8 { find($0).code }
+    }
+
     /// The number of a string, a new one if it has none; nil if the dictionary is full. For the writer.
     mutating func add(_ string: String) -> Int? {
         var string = string

@@ -3,9 +3,17 @@ import MortiseCore
 extension LinkSet {
     /// The owners whose members may be others than in an older state: those with an entry in a leaf that is not shared.
     func owners(differingFrom older: LinkSet) -> Set<UInt64> {
-        guard pairs.root !== older.pairs.root else { return [] }
-        var here = pairs.root.map { [IndexChild.node($0)] } ?? []
-        var there = older.pairs.root.map { [IndexChild.node($0)] } ?? []
+        if pairs.overlay !== older.pairs.overlay {
+            // One of them has been read anew, and shares nothing.
+            return Set(pairs.owners).union(older.pairs.owners)
+        }
+        return Self.owners(pairs.base, older.pairs.base).union(Self.owners(pairs.added, older.pairs.added))
+    }
+
+    private static func owners(_ tree: IndexTree, _ older: IndexTree) -> Set<UInt64> {
+        guard tree.root !== older.root else { return [] }
+        var here = tree.root.map { [IndexChild.node($0)] } ?? []
+        var there = older.root.map { [IndexChild.node($0)] } ?? []
         var owners: Set<UInt64> = []
         while !here.isEmpty || !there.isEmpty {
             let mine = Set(here.map(\.identity))
@@ -26,6 +34,18 @@ extension LinkSet {
             for index in 0..<node.count { owners.insert(node.head(index)) }
         }
         return nodes.flatMap(\.cells)
+    }
+}
+
+extension OrderedIndex {
+    /// The first numbers of all entries, some more than once.
+    fileprivate var owners: [UInt64] {
+        var owners: [UInt64] = []
+        forEachRun(from: nil, to: nil) { node, run in
+            for index in run where owners.last != node.head(index) { owners.append(node.head(index)) }
+            return true
+        }
+        return owners
     }
 }
 

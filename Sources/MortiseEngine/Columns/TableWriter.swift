@@ -394,6 +394,14 @@ final class TableWriter {
         }
     }
 
+    /// Writes a string that the slot's dictionary has, into a chunk that keeps numbers of strings.
+    func write(code: Int, _ row: Int, _ slot: Int) {
+        let chunk = owned(row >> Chunk.shift)
+        let entry = chunk.place.entry(slot)
+        chunk.store(UInt16(truncatingIfNeeded: code).littleEndian, entry, row & Chunk.mask)
+        chunk.setAbsent(entry, row & Chunk.mask, false)
+    }
+
     // MARK: The end
 
     /// The rows that are there, with their numbers.

@@ -218,13 +218,16 @@ extension TableVersion {
                 let count = min(Chunk.capacity, endRow - first)
                 if count <= 0 { continue }
                 let chunk = try cell.read()
-                let place = chunk.place
-                for slot in slots {
-                    let entry = place.entry(slot)
-                    if entry.form != .bytes { continue }
-                    for offset in 0..<count where place.isExternal(entry, offset) && !place.isDead(offset) {
-                        guard let reference = ExternalReference(bytes: place.bytes(entry, offset)) else { continue }
-                        try body(slot, first + offset, reference)
+                // A place does not hold its chunk, which nobody else may hold.
+                try withExtendedLifetime(chunk) {
+                    let place = chunk.place
+                    for slot in slots {
+                        let entry = place.entry(slot)
+                        if entry.form != .bytes { continue }
+                        for offset in 0..<count where place.isExternal(entry, offset) && !place.isDead(offset) {
+                            guard let reference = ExternalReference(bytes: place.bytes(entry, offset)) else { continue }
+                            try body(slot, first + offset, reference)
+                        }
                     }
                 }
             }

@@ -6,6 +6,8 @@ struct LinkSet: Sendable {
     init() {}
     init(pairs: OrderedIndex) { self.pairs = pairs }
 
+    var isEmpty: Bool { pairs.isEmpty }
+
     static func probe(_ owner: UInt64, _ member: UInt64, _ target: Int) -> IndexProbe {
         IndexProbe(
             head: owner, second: member, tail: UnsafeRawBufferPointer(start: nil, count: 0), row: UInt64(target))
@@ -14,7 +16,7 @@ struct LinkSet: Sendable {
     /// Calls the body with the members of an owner in identity order, each with the number of its entity among those that
     /// the relationship may lead to.
     func forEach(of owner: UInt64, _ body: (_ member: UInt64, _ target: Int) -> Void) {
-        guard pairs.count > 0 else { return }
+        guard !pairs.isEmpty else { return }
         let upper = owner == .max ? nil : Self.probe(owner + 1, 0, 0)
         pairs.forEachRun(from: Self.probe(owner, 0, 0), to: upper) { node, run in
             for index in run { body(node.second(index), Int(node.row(index))) }
@@ -35,7 +37,7 @@ struct LinkSet: Sendable {
 
     /// Adds links that have been sorted: their heads are owners and members, their rows targets. Each may come repeatedly.
     mutating func insert(_ links: SortedEntries, transaction: UInt64) {
-        if pairs.count > 0 {
+        if !pairs.isEmpty {
             links.forEach { probe, _ in insert(probe.head, probe.second, Int(probe.row), transaction: transaction) }
             return
         }
@@ -46,6 +48,13 @@ struct LinkSet: Sendable {
             last = probe
         }
         pairs = builder.finish()
+    }
+
+    /// Adds a link that a log's tail has brought.
+    mutating func bring(_ owner: UInt64, _ member: UInt64, _ target: Int, transaction: UInt64) {
+        let probe = Self.probe(owner, member, target)
+        guard pairs.overlay != nil else { return insert(owner, member, target, transaction: transaction) }
+        if !pairs.hasBrought(probe) { pairs.bring(probe, owner: transaction) }
     }
 
     mutating func remove(_ owner: UInt64, _ member: UInt64, _ target: Int, transaction: UInt64) {

@@ -1,20 +1,57 @@
-/// An ordered index from keys to rows: a B+-tree whose nodes are shared between versions. A value: changing a copy leaves
-/// the original as it was, and copies only the nodes on the way to the change.
+/// An ordered index from keys to rows. A value: changing a copy leaves the original as it was.
+///
+/// It is one tree, or the tree of a checkpoint with what a log's tail has changed since: an overlay says which entries of the
+/// checkpoint do not count, and a second tree has those that the tail has brought. Everything is answered as of one tree. What is
+/// saved later goes into the checkpoint's tree, unless it has to do with what the overlay hides.
 ///
 /// Several entries may have the same key; they are ordered by row.
 struct OrderedIndex: Sendable {
-    private(set) var root: IndexNode?
-    private(set) var count = 0
-    /// Whether nodes keep sixteen bytes of each key at hand instead of eight.
-    let isWide: Bool
+    /// The only tree, or the checkpoint's.
+    private(set) var base: IndexTree
+    let overlay: IndexOverlay?
+    private var brought: IndexTree
+    /// Whether `brought` has all entries that the tail has brought.
+    private var isComplete: Bool
 
-    init(isWide: Bool) { self.isWide = isWide }
+    init(isWide: Bool) { self.init(IndexTree(isWide: isWide)) }
 
     init(isWide: Bool, root: IndexNode?, count: Int) {
-        self.isWide = isWide
-        self.root = root
-        self.count = count
+        self.init(IndexTree(isWide: isWide, root: root, count: count))
     }
+
+    init(_ tree: IndexTree) {
+        base = tree
+        overlay = nil
+        brought = IndexTree(isWide: tree.isWide)
+        isComplete = true
+    }
+
+    /// The tree of a checkpoint with an overlay.
+    init(_ tree: IndexTree, under overlay: IndexOverlay) {
+        base = tree
+        self.overlay = overlay
+        brought = IndexTree(isWide: tree.isWide)
+        isComplete = overlay.rows?.late.isEmpty ?? true
+    }
+
+    var root: IndexNode? { base.root }
+    var isWide: Bool { base.isWide }
+
+    /// The entries beside the checkpoint's.
+    var added: IndexTree {
+        guard !isComplete, let overlay else { return brought }
+        return overlay.completed(brought)
+    }
+
+    /// How many entries there are. For links under an overlay all of the checkpoint's are looked at once.
+    var count: Int {
+        guard let overlay else { return base.count }
+        guard let rows = overlay.rows else { return base.count - overlay.hidden(in: base).count + brought.count }
+        return base.count - rows.hiddenCount + brought.count + (isComplete ? 0 : rows.late.count)
+    }
+
+    /// Whether there is nothing in it; takes no counting. False also where all that is in the checkpoint is hidden.
+    var isEmpty: Bool { base.count == 0 && brought.count == 0 && isComplete }
 
     // MARK: Looking up
 
@@ -23,39 +60,73 @@ struct OrderedIndex: Sendable {
 
     /// The lowest row with exactly a probe's key, whatever the probe's row is.
     func firstRow(_ entry: IndexProbe) -> UInt64? {
-        guard var node = root else { return nil }
-        let probe = IndexProbe(head: entry.head, second: entry.second, tail: entry.tail, row: 0)
-        var next: IndexChild?
-        while !node.isLeaf {
-            let child = node.child(for: probe)
-            if child + 1 < node.count { next = node.cells[child + 1] }
-            node = node.child(child)
+        guard let overlay else { return base.firstRow(entry) }
+        var known: UInt64?
+        base.forEachRun(from: IndexProbe(head: entry.head, second: entry.second, tail: entry.tail, row: 0), to: nil) {
+            node, run in
+            for index in run {
+                if !node.hasKey(index, entry) { return false }
+                if overlay.hides(node, index) { continue }
+                known = node.row(index)
+                return false
+            }
+            return true
         }
-        let index = node.lowerBound(probe)
-        if index < node.count { return node.hasKey(index, probe) ? node.row(index) : nil }
-        guard var leaf = next?.node else { return nil }
-        while !leaf.isLeaf { leaf = leaf.child(0) }
-        // A node that cannot be read has no entries.
-        return leaf.count > 0 && leaf.hasKey(0, probe) ? leaf.row(0) : nil
+        guard let number = added.firstRow(entry) else { return known }
+        let place = IndexProbe(head: entry.head, second: entry.second, tail: entry.tail, row: number)
+        guard let found = overlay.placed(place) else { return known }
+        guard let known else { return found.row }
+        overlay.checkUnique(
+            IndexProbe(head: entry.head, second: entry.second, tail: entry.tail, row: known), found)
+        return min(known, found.row)
     }
 
     func contains(_ probe: IndexProbe) -> Bool {
-        guard var node = root else { return false }
-        while !node.isLeaf { node = node.child(node.child(for: probe)) }
-        return node.place(of: probe) != nil
+        guard let overlay else { return base.contains(probe) }
+        if let place = overlay.numbered(probe), added.contains(place) { return true }
+        return base.contains(probe) && !overlay.hides(probe)
     }
 
     /// How many entries come before a position.
     func rank(_ probe: IndexProbe) -> Int {
-        guard var node = root else { return 0 }
-        var rank = 0
-        while !node.isLeaf {
-            let child = node.child(for: probe)
-            for index in 0..<child { rank += node.counts[index] }
-            node = node.child(child)
-        }
-        return rank + node.lowerBound(probe)
+        guard let overlay else { return base.rank(probe) }
+        return base.rank(probe) - overlay.hidden(in: base).rank(probe) + addedRank(probe, overlay)
     }
+
+    /// How many of the entries beside the checkpoint's come before a position.
+    private func addedRank(_ probe: IndexProbe, _ overlay: IndexOverlay) -> Int {
+        let added = added
+        if probe.row == 0 || overlay.rows == nil { return added.rank(probe) }
+        // Few have one key, and their rows are looked up one by one.
+        var rank = added.rank(IndexProbe(head: probe.head, second: probe.second, tail: probe.tail, row: 0))
+        var cursor = IndexCursor(added, overlay, from: rank)
+        while let entry = cursor.next(), entry.precedes(probe) { rank += 1 }
+        return rank
+    }
+
+    /// How many entries lie between two positions, of which the second may be the end.
+    func count(from lower: IndexProbe, to upper: IndexProbe?) -> Int {
+        let (first, end) = (base.rank(lower), upper.map(base.rank) ?? base.count)
+        guard let overlay else { return max(0, end - first) }
+        var count = max(0, end - first)
+        if overlay.hidesNothing {
+            // Nothing to subtract.
+        } else if count > Self.fewEntries || overlay.knowsHidden {
+            let hidden = overlay.hidden(in: base)
+            count -= max(0, (upper.map(hidden.rank) ?? hidden.count) - hidden.rank(lower))
+        } else if count > 0 {
+            base.forEachRun(from: lower, to: upper) { node, run in
+                for index in run where overlay.hides(node, index) { count -= 1 }
+                return true
+            }
+        }
+        let added = added
+        if added.count == 0 { return count }
+        return count + max(0, (upper.map { addedRank($0, overlay) } ?? added.count) - addedRank(lower, overlay))
+    }
+
+    /// So many are gone through rather than looking for all that the overlay hides.
+    private static let fewEntries = 1_024
 
     // MARK: Changing
 
@@ -65,52 +136,11 @@ struct OrderedIndex: Sendable {
 
     /// Adds an entry that is not there yet.
     mutating func insert(_ probe: IndexProbe, owner: UInt64) {
-        let node: IndexNode
-        if let root {
-            node = root.owner == owner ? root : IndexNode(copying: root, owner: owner)
-        } else {
-            node = IndexNode(owner: owner, isWide: isWide)
+        guard let overlay, overlay.hides(probe), let place = overlay.numbered(probe) else {
+            return base.insert(probe, owner: owner)
         }
-        root = node
-        count += 1
-        guard let right = Self.insert(probe, into: node) else { return }
-        let above = IndexNode(owner: owner, isWide: isWide)
-        above.insert(node, beneath: node.probe(0), at: 0)
-        above.insert(right, beneath: right.probe(0), at: 1)
-        root = above
-    }
-
-    /// - Returns: the right half, where the node had to be split.
-    private static func insert(_ probe: IndexProbe, into node: IndexNode) -> IndexNode? {
-        if node.isLeaf {
-            let index = node.lowerBound(probe)
-            if !node.isFull {
-                node.insert(probe, at: index)
-                return nil
-            }
-            // Ascending keys are common (numbers, dates): then the left half is left full.
-            let right = node.split(at: index == node.count ? node.count - 8 : node.count / 2)
-            if index > node.count { right.insert(probe, at: index - node.count) } else { node.insert(probe, at: index) }
-            return right
-        }
-        let index = node.child(for: probe)
-        let child = node.ownedChild(index)
-        guard let made = insert(probe, into: child) else {
-            node.add(1, toCountAt: index)
-            return nil
-        }
-        node.setCount(child.total, at: index)
-        if !node.isFull {
-            node.insert(made, beneath: made.probe(0), at: index + 1)
-            return nil
-        }
-        let right = node.split(at: index + 1 == node.count ? node.count - 8 : node.count / 2)
-        if index + 1 > node.count {
-            right.insert(made, beneath: made.probe(0), at: index + 1 - node.count)
-        } else {
-            node.insert(made, beneath: made.probe(0), at: index + 1)
-        }
-        return right
+        makeComplete()
+        brought.insert(place, owner: owner)
     }
 
     @discardableResult
@@ -122,48 +152,29 @@ struct OrderedIndex: Sendable {
     /// - Returns: false where it was not there.
     @discardableResult
     mutating func remove(_ probe: IndexProbe, owner: UInt64) -> Bool {
-        guard contains(probe), let root else { return false }
-        var node = root.owner == owner ? root : IndexNode(copying: root, owner: owner)
-        Self.remove(probe, from: node)
-        count -= 1
-        while !node.isLeaf, node.count == 1 { node = node.child(0) }
-        self.root = node.count == 0 ? nil : node
-        return true
+        guard let overlay else { return base.remove(probe, owner: owner) }
+        if let place = overlay.numbered(probe) {
+            makeComplete()
+            if brought.remove(place, owner: owner) { return true }
+        }
+        return !overlay.hides(probe) && base.remove(probe, owner: owner)
     }
 
-    private static func remove(_ probe: IndexProbe, from node: IndexNode) {
-        if node.isLeaf {
-            if let index = node.place(of: probe) { node.remove(at: index) }
-            return
-        }
-        let index = node.child(for: probe)
-        let child = node.ownedChild(index)
-        remove(probe, from: child)
-        node.add(-1, toCountAt: index)
-        if child.count == 0 {
-            node.remove(at: index)
-        } else if child.count < IndexNode.capacity / 4 {
-            if index + 1 < node.count, merge(node, index) { return }
-            if index > 0 { _ = merge(node, index - 1) }
-        }
-    }
+    /// Adds an entry of the tail: with the number of its record in place of a row, where entries lead to rows.
+    mutating func bring(_ entry: IndexProbe, owner: UInt64) { brought.insert(entry, owner: owner) }
 
-    /// Makes one child of two neighbors, where they fit.
-    private static func merge(_ node: IndexNode, _ index: Int) -> Bool {
-        let right = node.child(index + 1)
-        // A branch that cannot be read appears as a leaf without entries.
-        guard node.child(index).count + right.count <= IndexNode.capacity * 3 / 4,
-            node.child(index).isLeaf == right.isLeaf
-        else { return false }
-        let left = node.ownedChild(index)
-        let first = left.count
-        left.append(right, 0..<right.count)
-        if !right.isLeaf {
-            // The first entry of a branch bounds nothing; in the middle it has to be its true lower bound.
-            left.replaceEntry(at: first, with: node.probe(index + 1))
-        }
-        node.setCount(node.counts[index] + node.counts[index + 1], at: index)
-        node.remove(at: index + 1)
-        return true
+    /// Whether the tail has brought an entry, as `bring` takes it.
+    func hasBrought(_ entry: IndexProbe) -> Bool { brought.contains(entry) }
+
+    /// What `bring` has taken under a key; nil if nothing.
+    func firstBrought(_ key: UnsafeRawBufferPointer) -> UInt64? { brought.firstRow(key) }
+
+    /// What the tail has brought is complete, but for what needs old values.
+    func seal() { overlay?.setBrought(brought) }
+
+    private mutating func makeComplete() {
+        if isComplete { return }
+        brought = added
+        isComplete = true
     }
 }

@@ -107,7 +107,7 @@ struct SortedEntries {
 
     /// Puts the entries into an index, which has none of them yet.
     mutating func insert(into index: inout OrderedIndex, owner: UInt64) {
-        if index.count == 0 {
+        if index.isEmpty {
             index = self.index(owner: owner)
         } else {
             sort()

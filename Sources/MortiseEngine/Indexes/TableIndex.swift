@@ -130,8 +130,9 @@ struct TableIndex {
 
     /// How many rows lie in a range, without going through them: exact, and cheap enough to plan with.
     func count(in range: IndexRange) -> Int {
-        let end = range.withUpper(isWide: tree.isWide) { $0.map(tree.rank) ?? tree.count }
-        return max(0, end - range.withLower(isWide: tree.isWide) { tree.rank($0) })
+        range.withLower(isWide: tree.isWide) { lower in
+            range.withUpper(isWide: tree.isWide) { tree.count(from: lower, to: $0) }
+        }
     }
 
     /// Calls the body with the rows in a range, in key order, until it returns false. Leaves out the first `skipping`

@@ -146,7 +146,7 @@ extension TableVersion {
             dictionaries: dictionaries, links: links, indexes: [], verified: verifiedLayout)
     }
 
-    private var chunkCount: Int { (endRow + Chunk.mask) >> Chunk.shift }
+    var chunkCount: Int { (endRow + Chunk.mask) >> Chunk.shift }
 
     /// Whether a chunk has the same rows in both tables as far as its cells tell.
     private func hasSameChunk(_ index: Int, as other: TableVersion) -> Bool {
@@ -159,6 +159,7 @@ extension TableVersion {
         // What was written to is a chunk, and is packed by itself later.
         case (.mapped, .mapped): return true
         case (.packed(let one), .packed(let two)): return one.isSame(as: two)
+        case (.overlaid(let one), .overlaid(let two)): return one.isSame(as: two)
         case (let one, let two): return one.identity == two.identity
         }
     }

@@ -49,6 +49,7 @@ extension EngineVersion {
             }
         }
         found += linkInconsistencies()
+        if let duplicate = try? duplicateOfTail() { found.append("\(duplicate)") }
         return found
     }
 

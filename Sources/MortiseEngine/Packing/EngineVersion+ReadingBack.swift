@@ -28,7 +28,7 @@ extension EngineVersion {
             guard live == table.count else { throw fault("has \(live) records of \(name), not \(table.count)") }
             for tree in table.indexes + table.links.map(\.pairs) {
                 if isCancelled() { throw CancellationError() }
-                guard try tree.isOrdered() else { throw fault("has an index or links of \(name) out of order") }
+                guard try tree.base.isOrdered() else { throw fault("has an index or links of \(name) out of order") }
             }
         }
         try checkDamage()
@@ -48,7 +48,7 @@ extension Chunk {
     }
 }
 
-extension OrderedIndex {
+extension IndexTree {
     /// Whether the entries ascend from leaf to leaf, and each search comes to where its entry is. Keeps no node.
     fileprivate func isOrdered() throws -> Bool {
         guard let root else { return true }

@@ -212,14 +212,14 @@ private struct TableUnpacker {
         var links = Array(repeating: LinkSet(), count: plan.linkCount)
         for tree in packed.links {
             guard tree.slots.count == 1, let number = tree.slots.first, links.indices.contains(number), tree.isWide,
-                links[number].pairs.count == 0
+                links[number].pairs.isEmpty
             else { throw fault("impossible links") }
             // What a link leads to is numbered among the targets of its property, or among all entities.
             let targets = number < plan.columns.count ? plan.targets[number].count : catalog.plans.count
             do {
                 let pairs = try unpack(tree, .links(number), rowLimit: UInt64(max(1, targets)))
                 links[number] = LinkSet(pairs: pairs)
-                if let losses { pairs.readNodes { losses.note(plan.entityName, .links, $0) } }
+                if let losses { pairs.base.readNodes { losses.note(plan.entityName, .links, $0) } }
             } catch {
                 guard let losses else { throw error }
                 losses.note(plan.entityName, .links, error)
@@ -234,7 +234,7 @@ private struct TableUnpacker {
             for (number, tree) in packed.indexes.enumerated() {
                 do {
                     try unpack(tree, .index(number), rowLimit: packed.endRow)
-                        .readNodes { losses.note(plan.entityName, .index, $0) }
+                        .base.readNodes { losses.note(plan.entityName, .index, $0) }
                 } catch {
                     losses.note(plan.entityName, .index, error)
                 }

@@ -1,11 +1,12 @@
 import MortiseCore
 import Synchronization
 
-/// A place for a chunk in a group: the chunk, one that is still in the file that its version was packed into, or one that is still
-/// under another schema.
+/// A place for a chunk in a group: the chunk, one that is still in the file that its version was packed into, one of those that a
+/// log's tail has changed, or one that is still under another schema.
 enum ChunkCell: Sendable {
     case chunk(Chunk)
     case packed(PackedChunk)
+    case overlaid(OverlaidChunk)
     case mapped(MappedChunk)
 
     /// The chunk, read now if it was not before.
@@ -13,6 +14,7 @@ enum ChunkCell: Sendable {
         switch self {
         case .chunk(let chunk): chunk
         case .packed(let packed): packed.chunk
+        case .overlaid(let overlaid): overlaid.chunk
         case .mapped(let mapped): mapped.chunk
         }
     }
@@ -22,6 +24,7 @@ enum ChunkCell: Sendable {
     func unread(rows: Int) -> ChunkCell {
         switch self {
         case .packed(let packed) where packed.place.rows >= rows: .packed(packed.unread)
+        case .overlaid(let overlaid) where overlaid.rows >= rows: .overlaid(overlaid.unread)
         case .mapped(let mapped) where mapped.rows >= rows: mapped.unread
         default: self
         }
@@ -32,6 +35,7 @@ enum ChunkCell: Sendable {
         switch self {
         case .chunk(let chunk): chunk
         case .packed(let packed): try packed.read()
+        case .overlaid(let overlaid): try overlaid.read()
         case .mapped(let mapped): try mapped.read()
         }
     }
@@ -41,6 +45,7 @@ enum ChunkCell: Sendable {
         switch self {
         case .chunk(let chunk): chunk.byteCount
         case .packed(let packed): packed.keptBytes
+        case .overlaid(let overlaid): overlaid.keptBytes
         case .mapped(let mapped): mapped.keptBytes
         }
     }
@@ -50,6 +55,7 @@ enum ChunkCell: Sendable {
         switch self {
         case .chunk(let chunk): chunk
         case .packed(let packed): packed.take()
+        case .overlaid(let overlaid): overlaid.take()
         case .mapped(let mapped): mapped.take()
         }
     }
@@ -59,6 +65,7 @@ enum ChunkCell: Sendable {
         switch self {
         case .chunk(let chunk): ObjectIdentifier(chunk)
         case .packed(let packed): ObjectIdentifier(packed)
+        case .overlaid(let overlaid): ObjectIdentifier(overlaid)
         case .mapped(let mapped): ObjectIdentifier(mapped)
         }
     }
@@ -67,6 +74,7 @@ enum ChunkCell: Sendable {
         switch self {
         case .chunk(let chunk): chunk.place.sequence(0)
         case .packed(let packed): packed.place.first
+        case .overlaid(let overlaid): overlaid.firstSequence
         case .mapped(let mapped): mapped.firstSequence
         }
     }
@@ -95,6 +103,8 @@ final class PackedCells: Sendable {
     private let endRow: Int
     /// One above the number of the group's last row at most.
     private let limit: UInt64
+    /// What a log's tail does to the chunks, and the number of the first of them in its table.
+    private let tail: (changes: TableTail, first: Int)?
     private let made = Mutex<ContiguousArray<ChunkCell>?>(nil)
 
     init(
@@ -105,6 +115,14 @@ final class PackedCells: Sendable {
         self.firstRow = firstRow
         self.endRow = endRow
         self.limit = limit
+        tail = nil
+    }
+
+    /// The same chunks, with what a log's tail does to their rows. `first` is the number of the first one in the table.
+    init(_ other: PackedCells, changedBy tail: TableTail, first: Int) {
+        (chunks, rules, firstRow) = (other.chunks, other.rules, other.firstRow)
+        (endRow, limit) = (other.endRow, other.limit)
+        self.tail = (tail, first)
     }
 
     var isMade: Bool { made.withLock { $0 != nil } }
@@ -114,6 +132,10 @@ final class PackedCells: Sendable {
             if let made { return made }
             var cells: ContiguousArray<ChunkCell> = []
             for (offset, chunk) in chunks.enumerated() {
+                if let tail, !tail.changes.changes(ofChunk: tail.first + offset).isEmpty {
+                    cells.append(.overlaid(OverlaidChunk(tail.changes, tail.first + offset)))
+                    continue
+                }
                 let next = chunks.startIndex + offset + 1
                 let place = PackedChunk.Place(
                     region: chunk.region, firstRow: firstRow + offset << Chunk.shift,

@@ -110,7 +110,7 @@ final class PackedNode: Sendable {
     }
 }
 
-extension OrderedIndex {
+extension IndexTree {
     /// Reads every node that is in a file, and keeps none of them.
     /// - Parameter note: called with the error of each that cannot be read; what lies beneath it is not known.
     func readNodes(_ note: (any Error) -> Void) {

@@ -33,6 +33,8 @@ public struct VersionPacker {
         let hadRestored = restorer?.hasRestored ?? false
         do {
             var tables: [PackedTable] = []
+            // Of a log's tail nobody may have looked at that yet.
+            if let duplicate = try version.duplicateOfTail() { throw duplicate }
             for plan in version.catalog.plans {
                 if let table = version.tables[plan.entityName] { tables.append(try pack(table)) }
             }
@@ -71,8 +73,9 @@ public struct VersionPacker {
                 if rows > 0 { packed.chunks.append(try pack(cell, rows, table.plan)) }
             }
         }
-        for (number, links) in table.links.enumerated() where links.pairs.count > 0 {
-            packed.links.append(try pack(links.pairs, [number]))
+        for (number, links) in table.links.enumerated() where !links.pairs.isEmpty {
+            let tree = try pack(links.pairs, [number])
+            if tree.count > 0 { packed.links.append(tree) }
         }
         for (number, index) in table.indexes.enumerated() {
             packed.indexes.append(try pack(index, table.plan.indexes[number].slots))
@@ -94,7 +97,9 @@ public struct VersionPacker {
         }
     }
 
-    private mutating func pack(_ tree: OrderedIndex, _ slots: [Int]) throws -> PackedTable.Tree {
+    private mutating func pack(_ index: OrderedIndex, _ slots: [Int]) throws -> PackedTable.Tree {
+        if index.overlay != nil { return try packMerged(index, slots) }
+        let tree = index.base
         var packed = PackedTable.Tree(
             slots: slots, isWide: tree.isWide, count: UInt64(tree.count), level: 0, root: nil)
         if let root = tree.root, tree.count > 0 {
@@ -121,6 +126,65 @@ public struct VersionPacker {
         }
         node.pack(into: &bytes, level: level, children: children, least: least)
         return (try put(), least)
+    }
+}
+
+extension VersionPacker {
+    /// The nodes of one level that no node above refers to yet, as the entries of one.
+    private struct Level {
+        var node: IndexNode
+        // Of a child only its region is written, and how many entries are beneath it.
+        let child: IndexNode
+        var children: [PackedRegion] = []
+        /// How many nodes of the level are written, and the last of them.
+        var written = 0
+        var last: PackedRegion?
+
+        init(isWide: Bool) {
+            node = IndexNode(owner: 0, isWide: isWide)
+            child = IndexNode(owner: 0, isWide: isWide)
+        }
+    }
+
+    /// Packs an index under an overlay, entry by entry: no more of it is in memory than a node of each level.
+    private mutating func packMerged(_ index: OrderedIndex, _ slots: [Int]) throws -> PackedTable.Tree {
+        var levels = [Level(isWide: index.isWide)]
+        var count: UInt64 = 0
+        try index.forEachEntry { entry in
+            if count & 0xFFF == 0, isCancelled() { throw CancellationError() }
+            count += 1
+            levels[0].node.insert(entry, at: levels[0].node.count)
+            // A full node is written at once: its siblings, and what is beneath them, come behind it.
+            var full = 0
+            while full < levels.count, levels[full].node.count >= IndexNode.capacity * 9 / 10 {
+                try write(&levels, full)
+                full += 1
+            }
+        }
+        var packed = PackedTable.Tree(slots: slots, isWide: index.isWide, count: count, level: 0, root: nil)
+        if count == 0 { return packed }
+        var level = 0
+        while true {
+            if levels[level].node.count > 0 { try write(&levels, level) }
+            if levels[level].written == 1 { break }
+            level += 1
+        }
+        (packed.level, packed.root) = (level, levels[level].last)
+        return packed
+    }
+
+    private mutating func write(_ levels: inout [Level], _ number: Int) throws {
+        let node = levels[number].node
+        node.pack(into: &bytes, level: number, children: levels[number].children, least: node)
+        let region = try put()
+        levels[number].written += 1
+        levels[number].last = region
+        levels[number].node = IndexNode(owner: 0, isWide: node.isWide)
+        levels[number].children = []
+        if number + 1 == levels.count { levels.append(Level(isWide: node.isWide)) }
+        let above = levels[number + 1].node
+        above.insert(.node(levels[number + 1].child), count: node.total, beneath: node.probe(0), at: above.count)
+        levels[number + 1].children.append(region)
     }
 }
 

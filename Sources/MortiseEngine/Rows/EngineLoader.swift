@@ -169,7 +169,7 @@ public final class EngineLoader {
     private func link(
         _ sorted: [(target: UInt64, owner: UInt64)], in table: TableWriter, _ relationship: Catalog.RelationshipSlot
     ) {
-        if table.links[relationship.reverse].pairs.count == 0 {
+        if table.links[relationship.reverse].pairs.isEmpty {
             var builder = OrderedIndexBuilder(isWide: true, owner: owner)
             for pair in sorted {
                 builder.append(LinkSet.probe(pair.target, pair.owner, relationship.ownerAmongTargets))

@@ -63,7 +63,7 @@ extension EngineTransaction {
         for relative in definition.family {
             let other = self.table(relative)
             guard let place = other === table ? number : other.plan.index(sameAs: definition),
-                other.indexes[place].count > 0
+                !other.indexes[place].isEmpty
             else { continue }
             let index = other.indexes[place]
             try entries.forEach { probe, isExempt in

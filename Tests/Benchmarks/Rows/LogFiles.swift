@@ -76,6 +76,34 @@ extension Row {
         }
     }
 
+    /// The same with a tail: one in a hundred records changed and one in two hundred deleted since the checkpoint, all over the store.
+    static var logOpenTail: Row {
+        Row(
+            name: "log-open-tail",
+            title: "open a log with 1.5 % of the records changed behind its checkpoint, look one up by name",
+            unit: "changed record", targets: [.linear(atMost: 3)]
+        ) { fixture in
+            let path = try LogFiles.make(fixture)
+            try LogFiles.checkpoint(path, fixture)
+            try LogFiles.change(path, fixture)
+            let name = fixture.trips[fixture.records / 2].name
+            return [
+                Way(name: log, units: max(1, fixture.records * 3 / 200)) {
+                    {
+                        let container = try fixture.newContainer(store: "log:\(path)")
+                        let found = try ModelContext(container).fetch(
+                            FetchDescriptor<Trip>(predicate: #Predicate { $0.name == name }))
+                        let notes = found.map(\.note)
+                        return {
+                            try container.close()
+                            return notes.isEmpty ? 0 : 1
+                        }
+                    }
+                }
+            ]
+        }
+    }
+
     /// Writing a checkpoint, which reads itself back before it takes the old one's place; beside it, the same bytes written,
     /// synchronized and read.
     static var logCheckpoint: Row {
@@ -182,6 +210,24 @@ extension LogFiles {
     }
 
     /// Writes a checkpoint and drops the history before it.
+    /// Changes one in a hundred records and deletes one in two hundred, and leaves that behind the checkpoint.
+    static func change(_ path: String, _ fixture: Fixture) throws {
+        let container = try ModelContainer(
+            for: Schema([Trip.self, Traveler.self]),
+            configurations: [
+                AppendLogConfiguration(path: path, history: .keep(days: 0), checkpoints: .onCall, compaction: .onCall)
+            ])
+        let context = ModelContext(container)
+        let trips = try context.fetch(FetchDescriptor<Trip>())
+        for number in stride(from: 0, to: trips.count, by: 200) {
+            trips[number].note += " changed"
+            if number + 70 < trips.count { trips[number + 70].note += " changed" }
+            if number + 130 < trips.count { context.delete(trips[number + 130]) }
+        }
+        try context.save()
+        try container.close()
+    }
+
     static func checkpoint(_ path: String, _ fixture: Fixture) throws {
         let container = try ModelContainer(
             for: Schema([Trip.self, Traveler.self]),

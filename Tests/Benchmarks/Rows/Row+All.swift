@@ -3,7 +3,8 @@ extension Row {
     static var all: [Row] {
         [
             filter, count, fetchAll, readAll, sortLimit, sortLimitIndexed, sortAll, lookUp, equality, children, insert,
-            fetchElseInsert, update, delete, logCommit, logWriters, logBulk, logInsert, logOpen, logCheckpoint,
+            fetchElseInsert, update, delete, logCommit, logWriters, logBulk, logInsert, logOpen, logOpenTail,
+            logCheckpoint,
             logReplay, logReplayUnindexed,
             logSize,
             jsonSave, jsonLoad, resident,

@@ -69,6 +69,8 @@ struct EngineWorld {
     var records: [PersistentIdentifier: Record] = [:]
     /// Makes the next save one that must fail at its end: two new records with the same unique value.
     var breaksNextSave = false
+    /// What new records are of.
+    var entities = ["Thing", "Thing", "Special", "Owner", "Tag"]
     /// How many new records of one entity come one after the other.
     var runLength = 1
     /// How far unique and comparable values of new records are from those before them; nil where they are random.
@@ -219,7 +221,7 @@ struct EngineWorld {
         var entity = ""
         for number in 0..<inserting {
             if number % runLength == 0 {
-                entity = ["Thing", "Thing", "Special", "Owner", "Tag"].randomElement(using: &random) ?? "Tag"
+                entity = entities.randomElement(using: &random) ?? "Tag"
             }
             guard let layout = catalog.layouts[entity] else { continue }
             let values = values(of: layout, alive: targetsOfNew)

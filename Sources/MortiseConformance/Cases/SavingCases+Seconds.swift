@@ -36,7 +36,7 @@ extension ConformanceCase {
                         let count =
                             thread == 2
                             ? try ModelContext(container).fetch(FetchDescriptor<Team>()).count
-                            : try shared.store.identifiers(Team.self).count
+                            : try shared.store.records(Team.self).count
                         if count % 3 != 0 { torn.withLock { $0.append(count) } }
                         Thread.sleep(forTimeInterval: 0.000_5)
                     } while saving.load(ordering: .relaxed) > 0

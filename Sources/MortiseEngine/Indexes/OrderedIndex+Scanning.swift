@@ -5,9 +5,15 @@ extension OrderedIndex {
     func forEachRun(
         from lower: IndexProbe?, to upper: IndexProbe?, descending: Bool = false,
         _ body: (IndexNode, Range<Int>) throws -> Bool
+    ) rethrows { try scan(from: lower, to: upper, descending: descending, ahead: 1, body) }
+
+    /// As `forEachRun`. Under an overlay `ahead` entries are looked at before the first are shown, and more with each run.
+    private func scan(
+        from lower: IndexProbe?, to upper: IndexProbe?, descending: Bool, ahead: Int,
+        _ body: (IndexNode, Range<Int>) throws -> Bool
     ) rethrows {
         guard let overlay else { return try base.forEachRun(from: lower, to: upper, descending: descending, body) }
-        var merger = IndexMerger(self, overlay, from: lower, to: upper, descending: descending)
+        var merger = IndexMerger(self, overlay, from: lower, to: upper, descending: descending, ahead: ahead)
         var goesOn = true
         try base.forEachRun(from: lower, to: upper, descending: descending) { node, run in
             goesOn = try merger.take(node, run, body)
@@ -37,10 +43,12 @@ extension OrderedIndex {
         var end = upper
         // The position `end` points into it.
         var held: IndexNode?
+        // The lowest key of a run is gone through by itself, so that runs must not stay short.
+        var ahead = 1
         while true {
             var pending: (node: IndexNode, key: IndexProbe)?
             try withExtendedLifetime(held) {
-                try forEachRun(from: lower, to: end, descending: true) { node, run in
+                try scan(from: lower, to: end, descending: true, ahead: ahead) { node, run in
                     var last = run.upperBound - 1
                     while last >= run.lowerBound {
                         let key = node.probe(last)
@@ -76,6 +84,7 @@ extension OrderedIndex {
             }
             if isEnded { return }
             (end, held) = (start, node)
+            ahead = min(ahead * 2, IndexNode.capacity)
         }
     }
 
@@ -118,14 +127,17 @@ private struct IndexMerger {
     private var cursor: IndexCursor
     private var next: IndexProbe?
     /// How many entries are looked at before the next are shown.
-    private var step = 1
+    private var step: Int
     /// The entry that came last, where no two may have one key.
     private var last: (node: IndexNode, index: Int, isAdded: Bool)?
 
     init(
-        _ index: OrderedIndex, _ overlay: IndexOverlay, from lower: IndexProbe?, to upper: IndexProbe?, descending: Bool
+        _ index: OrderedIndex, _ overlay: IndexOverlay, from lower: IndexProbe?, to upper: IndexProbe?,
+        descending: Bool,
+        ahead: Int = 1
     ) {
         self.overlay = overlay
+        step = ahead
         (self.lower, self.upper) = (lower, upper)
         (isDescending, isWide) = (descending, index.isWide)
         let added = index.added

@@ -133,8 +133,7 @@ private struct IndexMerger {
 
     init(
         _ index: OrderedIndex, _ overlay: IndexOverlay, from lower: IndexProbe?, to upper: IndexProbe?,
-        descending: Bool,
-        ahead: Int = 1
+        descending: Bool, ahead: Int = 1
     ) {
         self.overlay = overlay
         step = ahead

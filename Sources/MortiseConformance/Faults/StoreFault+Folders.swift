@@ -82,7 +82,8 @@ extension StoreFault {
         StoreFault("remembers-its-path", "goes on with the folder in which its files were made") { folder in
             folder.place = { asked in
                 let note = asked.appending(path: "path")
-                if let text = try? String(contentsOf: note, encoding: .utf8) {
+                // What a case has made of the note leads nowhere else.
+                if let text = try? String(contentsOf: note, encoding: .utf8), text.hasPrefix("/") {
                     try FileManager.default.createDirectory(
                         at: URL(fileURLWithPath: text), withIntermediateDirectories: true)
                     return URL(fileURLWithPath: text)

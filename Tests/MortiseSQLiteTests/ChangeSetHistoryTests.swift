@@ -1,6 +1,7 @@
 #if SQLite
 import Foundation
 import MortiseCore
+import MortiseSQL
 @testable import MortiseSQLite
 import Testing
 

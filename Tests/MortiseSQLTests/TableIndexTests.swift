@@ -42,7 +42,8 @@ import Testing
             entity("Leaf", of: "Middle", [], unique: [["name"], ["code"]]),
         ])
         let unique = mapping.indexes(ofTable: "Base").filter(\.isUnique)
-        #expect(unique.map(\.columns) == [["name"], ["name", "code"], ["code"]])
+        // Entities have numbers by their names.
+        #expect(unique.map(\.columns) == [["name"], ["code"], ["name", "code"]])
         #expect(unique.map(\.condition) == [nil, "\"ent\" IN (2, 3)", "\"ent\" IN (2, 3)"])
     }
 
@@ -71,7 +72,7 @@ import Testing
         #expect(middle.usesIndex && middle.rows().text.contains("t0.\"ent\" IN (2, 3)"))
         let leaf = try plan("Leaf", .greater, "code", .integer(1), mapping)
         #expect(leaf.usesIndex)
-        #expect(leaf.rows().text.contains("t0.\"ent\" IN (3)") && leaf.rows().text.contains("t0.\"ent\" IN (2, 3)"))
+        #expect(leaf.rows().text.contains("t0.\"ent\" IN (2)") && leaf.rows().text.contains("t0.\"ent\" IN (2, 3)"))
         #expect(try !plan("Base", .equal, "name", .string("a"), mapping).usesIndex)
     }
 

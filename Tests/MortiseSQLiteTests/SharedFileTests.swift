@@ -100,9 +100,10 @@ import Testing
         let reader = try SQLiteStore.open(folder.path(), entities) {
             $0 = SQLiteConfiguration(path: $0.path, allowsSave: false)
         }
-        for body in [{ try reader.erase() }, { try reader.removeHistory([1], secure: false) }] {
-            let error = #expect(throws: SQLiteError.self, performing: body)
-            #expect(error?.errorClass == .denied && error?.description.contains("allowsSave") == true)
+        let error = #expect(throws: SQLiteError.self) { try reader.erase() }
+        #expect(error?.errorClass == .denied && error?.description.contains("allowsSave") == true)
+        #expect(throws: ModelContextError.readOnly(configuration: reader.configuration.name)) {
+            try reader.removeHistory([1], secure: false)
         }
         try reader.close()
         #expect(throws: SQLiteError(folder.path(), .closed)) { try reader.erase() }

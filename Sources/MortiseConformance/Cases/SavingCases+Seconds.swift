@@ -15,6 +15,7 @@ extension ConformanceCase {
             let shared = SharedStore(store: try c.store.quietly())
             let torn = Mutex<[Int]>([])
             let saving = Atomic(2)
+            let begun = Atomic(0)
             c.note(
                 "2 threads save three teams each time, 2 threads fetch them meanwhile, in fresh contexts and from the store"
             )
@@ -23,6 +24,11 @@ extension ConformanceCase {
                     defer { saving.subtract(1, ordering: .relaxed) }
                     for number in 0..<8 {
                         let teams = (0..<3).map { Team("\(thread).\(number).\($0)") }
+                        // Each pair of saves begins at once, on a busy machine too.
+                        begun.add(1, ordering: .relaxed)
+                        while begun.load(ordering: .relaxed) < 2 * (number + 1), saving.load(ordering: .relaxed) == 2 {
+                            Thread.sleep(forTimeInterval: 0.000_1)
+                        }
                         if thread == 0 {
                             let context = ModelContext(container)
                             for team in teams { context.insert(team) }

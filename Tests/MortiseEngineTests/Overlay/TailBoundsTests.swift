@@ -121,9 +121,11 @@ import Testing
         let tail = try #require(EngineTail(PackedBytesOfVersion(version).open(version)) { $0 })
         try tail.update(entity: 0, sequence: 4, [(1, identifier(2, 3))])
         let overlaid = try tail.overlaid(number: 2, nextSequence: 5)
+        let reverses = catalog.relationships[0].map(\.reverse)
+        try #require(reverses.count == 2 && reverses[0] == reverses[1])
         func members(_ entity: String) -> [[UInt64]] {
             var found: [[UInt64]] = []
-            overlaid.tables[entity]?.links[0].pairs.forEachRun(from: nil, to: nil) { node, run in
+            overlaid.tables[entity]?.links[reverses[0]].pairs.forEachRun(from: nil, to: nil) { node, run in
                 for index in run { found.append([node.head(index), node.second(index)]) }
                 return true
             }

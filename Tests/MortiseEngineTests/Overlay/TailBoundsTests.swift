@@ -108,20 +108,28 @@ import Testing
                 properties: [EngineWorld.relationship("members", "Membership", isToMany: true, inverse: "club")]),
         ])
         let catalog = Catalog(schema: schema, storeIdentifier: "joins")
+        let membership = try #require(catalog.numbers["Membership"])
         let replay = EngineReplay(.empty(catalog))
-        func identifier(_ entity: Int, _ number: UInt64) -> StoredValue {
-            .identifier(catalog.plans[entity].identifiers[number])
+        func insert(_ entity: String, _ number: UInt64, _ values: [String: StoredValue] = [:]) throws {
+            let plan = try #require(catalog.plan(entity))
+            try replay.insert(
+                entity: plan.number, sequence: number,
+                ContiguousArray(plan.layout.slots.map { values[$0.name] ?? .null }))
         }
-        try replay.insert(entity: 1, sequence: 1, [.null])
-        try replay.insert(entity: 2, sequence: 2, [.null])
-        try replay.insert(entity: 2, sequence: 3, [.null])
-        try replay.insert(entity: 0, sequence: 4, [identifier(1, 1), identifier(2, 2)])
+        func identifier(_ entity: String, _ number: UInt64) throws -> StoredValue {
+            .identifier(try #require(catalog.plan(entity)).identifiers[number])
+        }
+        try insert("Person", 1)
+        try insert("Club", 2)
+        try insert("Club", 3)
+        try insert("Membership", 4, ["person": identifier("Person", 1), "club": identifier("Club", 2)])
         try replay.endTransaction()
         let version = try replay.finish(number: 1, nextSequence: 5)
         let tail = try #require(EngineTail(PackedBytesOfVersion(version).open(version)) { $0 })
-        try tail.update(entity: 0, sequence: 4, [(1, identifier(2, 3))])
+        let club = try #require(catalog.plans[membership].layout.slot(named: "club"))
+        try tail.update(entity: membership, sequence: 4, [(club, identifier("Club", 3))])
         let overlaid = try tail.overlaid(number: 2, nextSequence: 5)
-        let reverses = catalog.relationships[0].map(\.reverse)
+        let reverses = catalog.relationships[membership].map(\.reverse)
         try #require(reverses.count == 2 && reverses[0] == reverses[1])
         func members(_ entity: String) -> [[UInt64]] {
             var found: [[UInt64]] = []

@@ -41,6 +41,8 @@ struct SQLiteWorld: PairWorld {
     func isRefusal(_ error: any Error, _ refusal: RandomStage.Refusal) -> Bool {
         switch (refusal, (error as? SQLiteError)?.fault) {
         case (.duplicates, .notUnique?), (.missing, .misfit?): true
+        // Where a store is opened without a plan, its index finds them.
+        case (.duplicates, .misfit(let text)?): text.contains("which has to be unique")
         default: false
         }
     }

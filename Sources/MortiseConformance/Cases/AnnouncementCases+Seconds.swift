@@ -14,7 +14,7 @@ extension ConformanceCase {
     static let announcementSecondCases: [ConformanceCase] = [
         announcement(
             "commits-of-every-kind",
-            "A follower is told of every record of each batch, save and erasure, in growing numbers, and of no refused save.",
+            "Followers hear of every record of each batch, save and erasure, in the order of their numbers, and of no refused save.",
             hint: "One kind of commit is cut short, left out, posted before it counts, or has the number of another."
         ) { c in
             let followed = try Followed(c)

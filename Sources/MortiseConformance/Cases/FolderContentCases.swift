@@ -173,7 +173,6 @@ extension CaseContext {
 
     /// Exchanges one stored number after the other for as many letters, and reads everything.
     fileprivate func exchangeValues() throws {
-        let (digits, letters) = (Data("7654321".utf8), Data("garbage".utf8))
         let session = try session()
         let sample = OptionalSample(label: "sample")
         sample.whole = 7_654_321
@@ -197,7 +196,15 @@ extension CaseContext {
             ]
             return values.map { "\($0): \($1.map { "\($0)" } ?? "nil")" }
         }
-        let wanted = try values(self.session())
+        try expectNoOther(than: "the values that were saved", afterExchanging: "7654321") { try values(self.session()) }
+    }
+
+    /// Exchanges each place of a number in the files for letters, and asks the same again: it is an error, or nothing has changed.
+    func expectNoOther(
+        than description: String, afterExchanging number: String, _ answers: () throws -> [String]
+    ) throws {
+        let (digits, letters) = (Data(number.utf8), Data("garbage".utf8))
+        let wanted = try answers()
         try close()
         var tried = 0
         for file in try files() {
@@ -206,17 +213,17 @@ extension CaseContext {
             while let place = whole[start...].range(of: digits) {
                 start = place.upperBound
                 tried += 1
-                note("exchange 7654321 for letters at byte \(place.lowerBound) of \(file.lastPathComponent)")
+                note("exchange \(number) for letters at byte \(place.lowerBound) of \(file.lastPathComponent)")
                 try (whole[..<place.lowerBound] + letters + whole[place.upperBound...]).write(to: file)
                 do {
                     defer {
                         try? close()
                         abandon()
                     }
-                    let found = try values(self.session())
+                    let found = try answers()
                     try close()
                     try expect(
-                        found == wanted, "an error, or the values that were saved",
+                        found == wanted, "an error, or \(description)",
                         found: "\(found.filter { !wanted.contains($0) })")
                 } catch let error as ConformanceFailure {
                     throw error
@@ -227,6 +234,6 @@ extension CaseContext {
             }
         }
         if tried == 0 { throw Untried(reason: "the subject's files hold no number as text") }
-        try expect(try values(self.session()), is: wanted, "values once the files are as they were:")
+        try expect(try answers(), is: wanted, "answers once the files are as they were:")
     }
 }

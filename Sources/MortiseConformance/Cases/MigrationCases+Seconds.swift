@@ -4,15 +4,6 @@ import MortiseCore
 /// Second looks at migrations: what code makes of constraints and references, what else may use the storage meanwhile, and what a
 /// failure leaves for the next try.
 extension ConformanceCase {
-    private static func migration(
-        _ id: String, _ requirement: String, hint: String, and others: [StoreCapability] = [],
-        _ body: @escaping @Sendable (CaseContext, FleetWorld) throws -> Void
-    ) -> ConformanceCase {
-        ConformanceCase(
-            "migration.\(id)", level: .full, capability: .migration, and: others, requirement: requirement, hint: hint
-        ) { c in try body(c, try FleetWorld(c)) }
-    }
-
     private static func migratable(_ c: CaseContext) throws -> any MigratableConfiguration {
         guard let configuration = try c.configuration() as? any MigratableConfiguration else {
             throw c.failure(expected: "a configuration that can be migrated", found: "another")

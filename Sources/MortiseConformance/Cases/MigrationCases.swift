@@ -124,7 +124,7 @@ struct FleetWorld {
 }
 
 extension ConformanceCase {
-    private static func migration(
+    static func migration(
         _ id: String, _ requirement: String, hint: String, and others: [StoreCapability] = [],
         _ body: @escaping @Sendable (CaseContext, FleetWorld) throws -> Void
     ) -> ConformanceCase {

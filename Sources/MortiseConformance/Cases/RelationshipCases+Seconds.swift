@@ -167,7 +167,7 @@ extension ConformanceCase {
                 try c.expect(try b.fetch(named).map(\.name), is: [], "teams that are \(one):")
             }
             let others = FetchDescriptor<Team>(predicate: #Predicate { !wrong.contains($0.persistentModelID) })
-            try c.expect(try b.fetch(others).map(\.name), is: ["a", "b", "c"], "teams that are none of these:")
+            try c.expect(try b.fetch(others).map(\.name), is: ["a", "b", "c"], "teams other than these:")
         },
         ConformanceCase(
             "identity.targets-after-a-copy", level: .core, capability: .reopening,

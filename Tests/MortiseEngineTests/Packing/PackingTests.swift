@@ -27,22 +27,7 @@ import MortiseTestSupport
 
     /// What comes back of a version out of its regions, with nothing of it in memory.
     private func packed(_ version: EngineVersion) throws -> EngineVersion {
-        let disk = SimulatedFileSystem()
-        var bytes: [UInt8] = Array(repeating: 0, count: 64)
-        var packer = VersionPacker { region in
-            while bytes.count % 8 != 0 { bytes.append(0) }
-            let offset = UInt64(bytes.count)
-            bytes.append(contentsOf: region)
-            var sum = CRC32C(resuming: 7)
-            sum.update(region)
-            return PackedRegion(offset: offset, length: UInt32(region.count), checksum: sum.value)
-        }
-        let tables = try packer.pack(version)
-        try disk.install(bytes, at: "/packed")
-        let file = PackedFile(try disk.open("/packed", mode: .read), end: UInt64(bytes.count), seed: 7) { $0 }
-        let read = try EngineVersion.unpack(
-            tables, from: file, number: version.number, nextSequence: version.nextSequence,
-            catalog: Catalog(schema: version.catalog.schema, storeIdentifier: "world"))
+        let read = try PackedBytesOfVersion(version).open(version)
         try read.checkReadable(as: version)
         return read
     }

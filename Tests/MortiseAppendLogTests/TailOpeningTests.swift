@@ -60,7 +60,7 @@ struct TailOpeningTests {
             container.verifiesPushDown = false
             let opened = counted.bytes
             let context = ModelContext(container)
-            #expect(try box("box 999", in: context)?.label ?? "box 999" == "box 999")
+            #expect(try box("box 999", in: context)?.label == "box 999")
             #expect(try box("nowhere", in: context) == nil)
             #expect(try context.fetchCount(FetchDescriptor<Box>()) == boxes)
             bytes.append(counted.bytes)

@@ -69,11 +69,11 @@ extension OrderedIndex {
             }
             guard let (node, key) = pending else { return }
             let start = IndexProbe(head: key.head, second: key.second, tail: key.tail, row: 0)
+            let behind = IndexProbe(head: key.head, second: key.second, tail: key.tail, row: .max)
             var isEnded = false
-            try withExtendedLifetime((held, node)) {
-                try forEachRun(from: start, to: end) { node, run in
+            try withExtendedLifetime(node) {
+                try forEachRun(from: start, to: behind) { node, run in
                     for index in run {
-                        if !node.hasKey(index, key) { return false }
                         if try !body(Int(node.row(index))) {
                             isEnded = true
                             return false

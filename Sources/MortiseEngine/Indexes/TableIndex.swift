@@ -203,8 +203,12 @@ struct TableIndex {
         guard let buffer = prefix(values) else { return [] }
         // No key is the beginning of another one, so that the whole key decides.
         let key = IndexProbe(buffer.key, row: 0, isWide: tree.isWide)
+        // What an overlay hides behind the key is not shown, and would be gone through.
+        let end =
+            tree.overlay == nil
+            ? nil : IndexProbe(head: key.head, second: key.second, tail: key.tail, row: .max)
         var rows: [Int] = []
-        tree.forEachRun(from: key, to: nil) { node, run in
+        tree.forEachRun(from: key, to: end) { node, run in
             for index in run {
                 if rows.count > limit || !node.hasKey(index, key) { return false }
                 rows.append(Int(node.row(index)))

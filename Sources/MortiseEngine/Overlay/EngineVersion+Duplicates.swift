@@ -27,7 +27,10 @@ extension EngineVersion {
         }
         let key = KeyBuffer()
         var cursor = IndexCursor(index.added, overlay, from: 0)
+        // Records with one key come together, and null is a matter of the key.
+        var lastNull: IndexProbe?
         while let entry = cursor.next() {
+            if let lastNull, entry.hasSameKey(as: lastNull) { continue }
             // Null comes first in a key, and may come often.
             if definition.components.first?.isOptional == true, entry.head >> 56 == 0 { continue }
             let row = Int(entry.row)
@@ -42,6 +45,7 @@ extension EngineVersion {
                 }
                 if hasNull {
                     overlay.noteNull(row)
+                    lastNull = entry
                     break
                 }
                 return .notUnique(
@@ -58,9 +62,9 @@ extension OrderedIndex {
     fileprivate func row(sharing probe: IndexProbe, besides own: UInt64?) -> UInt64? {
         var found: UInt64?
         let start = IndexProbe(head: probe.head, second: probe.second, tail: probe.tail, row: 0)
-        forEachRun(from: start, to: nil) { node, run in
+        let end = IndexProbe(head: probe.head, second: probe.second, tail: probe.tail, row: .max)
+        forEachRun(from: start, to: end) { node, run in
             for index in run {
-                if !node.hasKey(index, probe) { return false }
                 if node.row(index) == own { continue }
                 found = node.row(index)
                 return false

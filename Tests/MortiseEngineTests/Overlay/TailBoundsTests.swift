@@ -52,7 +52,7 @@ import Testing
 
     /// Bug: keys with null in a later property are equal in many records, and a chunk was read for each of them again and again.
     @Test func keysWithNullAreNoDuplicatesAndCostNoReadingTwice() throws {
-        let base = try packed(people: 2_000) { [.null, .string("city \($0 % 5)"), .integer(Int64($0))] }
+        let (bytes, base) = try bytes(people: 2_000) { [.null, .string("city \($0 % 5)"), .integer(Int64($0))] }
         let tail = try #require(EngineTail(base) { $0 })
         for number in stride(from: UInt64(1), to: 2_000, by: 40) {
             try tail.update(entity: 0, sequence: number, [(1, .string("city 7")), (0, .null)])
@@ -60,13 +60,42 @@ import Testing
         let version = try tail.overlaid(number: 2, nextSequence: base.nextSequence)
         let table = try #require(version.tables["Person"])
         let definition = try #require(table.plan.indexes.firstIndex { $0.constraint != nil })
+        let start = bytes.reads
+        #expect(try version.duplicateOfTail() == nil)
+        // One chunk for the one key that all have, and the nodes beside it.
+        #expect(bytes.reads - start < 20)
+        var reads: [Int] = []
         for _ in 0..<2 {
+            let before = bytes.reads
             var entries = 0
             try table.indexes[definition].forEachEntry { _ in entries += 1 }
             #expect(entries == 2_000)
+            reads.append(bytes.reads - before)
         }
+        #expect(reads[1] < reads[0], "\(reads)")
         #expect(version.damage == nil)
-        #expect(try version.duplicateOfTail() == nil)
+    }
+
+    /// Bug: behind the key all hidden entries were gone through, and their nodes read, up to the next that was none.
+    @Test(arguments: [1, 20] as [UInt64]) func aLookUpReadsNothingOfWhatIsHiddenBehindItsKey(shift: UInt64) throws {
+        func name(_ number: Int) -> StoredValue { .string("n \(100_000 + number)") }
+        let (bytes, base) = try bytes(people: 20_000) { [name($0), .string("Rome"), .integer(Int64($0))] }
+        let tail = try #require(EngineTail(base) { $0 })
+        for index in 2_000..<16_000 {
+            try tail.update(entity: 0, sequence: UInt64(index) + 1, [(0, .string("z \(index)")), (1, .string("Oslo"))])
+        }
+        let version = try tail.overlaid(number: 2, nextSequence: base.nextSequence)
+        let table = try #require(version.tables["Person"])
+        let definition = try #require(table.plan.indexes.firstIndex { $0.constraint != nil })
+        let index = TableIndex(table, definition)
+        let before = bytes.reads
+        for place in 0..<10 {
+            let number = 2_000 + place * Int(shift)
+            #expect(index.rows(equalTo: [.string("Rome"), name(number)], upTo: 10) == [])
+        }
+        #expect(index.rows(equalTo: [.string("Rome"), name(17_000)], upTo: 10) == [17_000])
+        #expect(bytes.reads - before < 30)
+        #expect(index.rows(equalTo: [.string("Oslo"), .string("z 2000")], upTo: 10) == [2_000])
     }
 
     /// Bug: the first count read the whole index, even if nothing of it was hidden, and kept it.

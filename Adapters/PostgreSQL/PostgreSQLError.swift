@@ -14,7 +14,8 @@ public struct PostgreSQLError: ClassifiedStoreError, Hashable {
         /// All connections were in use for longer than `lockTimeout`.
         case noConnection(limit: Int)
         /// The connection was lost while a save was being committed, and the server could not be asked within `retryFor` whether it
-        /// was. The next save of the same records asks first.
+        /// was, or refused to say so. The next save of the same context asks first, and takes out what is there already. A context that
+        /// has rolled the save back has to fetch first: its records may be there.
         case outcomeUnknown
         /// The database does not keep text as UTF-8.
         case encoding(found: String)
@@ -90,7 +91,8 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
         case .noConnection(let limit):
             "All \(limit) connections are in use. Release cursors, or raise the limit with pool."
         case .outcomeUnknown:
-            "The connection was lost while a save was being committed. Save again: the store asks first whether it was."
+            "The connection was lost while a save was being committed. Save again without changing or rolling back anything: "
+                + "the store asks first whether it was. After a rollback fetch first: the records may be there."
         case .encoding(let found):
             "The database keeps text as \(found), and has to keep it as UTF8. Make a database with that encoding."
         case .oldServer(let version): "The server has version \(version), and has to have 14 or later. Update it."

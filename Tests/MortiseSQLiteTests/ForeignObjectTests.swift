@@ -81,6 +81,21 @@ import Testing
         #expect(try names(folder) == ["other_old"])
     }
 
+    /// SQLite makes them without a look at what they name, and saves failed later.
+    @Test(arguments: [
+        "CREATE VIEW other_view AS SELECT old FROM \"Base\"",
+        "CREATE TRIGGER other_trigger AFTER UPDATE ON \"Base\" WHEN new.old > 1 BEGIN SELECT 1; END",
+    ])
+    func viewsAndTriggersThatNameWhatIsGoneAreRefused(_ object: String) throws {
+        let folder = try TemporaryFolder()
+        try migrated(folder, [object]) { _, migration, schema in
+            try migration.adapt(to: schema.stored)
+            let error = #expect(throws: SQLiteError.self) { try migration.prepare(keepingCopy: false, atMost: 0) }
+            #expect(error?.description.contains("other_") == true && error?.errorClass == .conflict)
+        }
+        #expect(try names(folder).count == 1)
+    }
+
     /// They went with all that they held.
     @Test func tablesAreRefusedByName() throws {
         let folder = try TemporaryFolder()

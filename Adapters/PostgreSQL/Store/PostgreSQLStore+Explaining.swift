@@ -21,15 +21,17 @@ extension PostgreSQLStore {
 
     /// The record whose value the server's index has no room for: the one with the largest.
     private func explainedSize(_ error: PostgreSQLError, _ requested: RequestedChanges) -> PostgreSQLError {
-        guard case .engine(_, _, _, _, let name?) = error.fault else { return error }
-        let index = mapping.tables.lazy.flatMap { self.mapping.indexes(ofTable: $0.name) }.first { $0.name == name }
-        guard let index else { return error }
+        guard case .engine(_, _, _, _, let name) = error.fault else { return error }
+        // The server does not name the index where the value is larger than a page.
+        let indexes = mapping.tables.flatMap { self.mapping.indexes(ofTable: $0.name) }
+            .filter { name == nil || $0.name == name }
         var largest: (size: Int, record: PersistentIdentifier, property: String)?
         for snapshot in requested.inserted + requested.updated {
             let record = snapshot.persistentIdentifier
-            guard let entity = mapping.entities[record.entityName], entity.table == index.table else { continue }
+            guard let entity = mapping.entities[record.entityName] else { continue }
             for slot in entity.slots {
-                guard case .attribute(let columns) = slot.place, index.columns.contains(columns.compared),
+                guard case .attribute(let columns) = slot.place,
+                    indexes.contains(where: { $0.table == entity.table && $0.columns.contains(columns.compared) }),
                     let value = snapshot[property: slot.slot.name]
                 else { continue }
                 let size =
@@ -41,7 +43,8 @@ extension PostgreSQLStore {
                 if size > largest?.size ?? 0 { largest = (size, record, slot.slot.name) }
             }
         }
-        guard let largest else { return error }
+        // Other limits of the server have the same state.
+        guard let largest, largest.size > 2_000 else { return error }
         return self.error(.unfitValue(record: "\(largest.record)", property: largest.property))
     }
 

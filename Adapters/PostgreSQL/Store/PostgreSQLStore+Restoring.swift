@@ -22,8 +22,12 @@ extension PostgreSQLStore {
         do {
             try restoring(records, ofStore: store, nextNumber: nextNumber)
         } catch {
-            // The tables have the identifier that they had.
-            current.withLock { $0 = known }
+            // What the tables have: the end may have come through although its answer was lost.
+            let found = try? pool.using { connection in
+                try connection.run("SELECT s.identifier FROM mortise_store s").rows.first?.text(0)
+                    .flatMap(EscapedText.text)
+            }
+            current.withLock { $0 = (found ?? nil) ?? known }
             throw error
         }
     }

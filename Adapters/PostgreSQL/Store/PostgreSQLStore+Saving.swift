@@ -240,24 +240,11 @@ extension PostgreSQLStore {
     private func outcome(
         of writer: SaveWriter, _ context: UUID?, _ deadline: ContinuousClock.Instant
     ) throws -> Int64? {
-        var pause = Backoff()
-        asking: repeat {
-            do {
-                return try pool.using { connection in
-                    do { return try committed(writer.trace, connection)?.number } catch let error as PostgreSQLError {
-                        if error.state == "25006" { connection.close() }
-                        throw error
-                    }
-                }
-            } catch let error as PostgreSQLError {
-                switch error.fault {
-                case .unreachable, .timedOut, .noConnection: pause.wait()
-                case .engine where error.errorClass == .busy || error.state == "25006": pause.wait()
-                // Whatever else keeps the server from saying so: the save may be there.
-                default: break asking
-                }
-            }
-        } while .now < deadline
+        do {
+            return try asked(writer.trace, until: deadline)?.number
+        } catch is PostgreSQLError {
+            // Whatever keeps the server from saying so: the save may be there.
+        }
         if let context {
             let save = UnsettledSave(
                 trace: writer.trace, context: context,
@@ -266,6 +253,33 @@ extension PostgreSQLStore {
             unsettled.withLock { $0.append(save) }
         }
         throw error(.outcomeUnknown)
+    }
+
+    /// Asks for a transaction as `committed` does, again and again while no server answers.
+    /// - Throws: the last error, at the deadline or where waiting is of no use.
+    private func asked(
+        _ trace: SaveTrace, until deadline: ContinuousClock.Instant
+    ) throws -> (number: Int64, first: Int64)? {
+        var pause = Backoff()
+        while true {
+            do {
+                return try pool.using { connection in
+                    do { return try committed(trace, connection) } catch let error as PostgreSQLError {
+                        // The server was the leader, and another one is now.
+                        if error.state == "25006" { connection.close() }
+                        throw error
+                    }
+                }
+            } catch let error as PostgreSQLError {
+                switch error.fault {
+                case .unreachable, .timedOut, .noConnection: break
+                case .engine where error.errorClass == .busy || error.state == "25006": break
+                default: throw error
+                }
+                guard .now < deadline else { throw error }
+                pause.wait()
+            }
+        }
     }
 
     /// The number of a transaction, and the first of those that it gave to records; nil if it was not committed. The lock of the store is
@@ -307,7 +321,7 @@ extension PostgreSQLStore {
                 inserted: request.inserted, updated: request.updated, changedSlots: request.changedSlots,
                 deleted: request.deleted.map(\.persistentIdentifier)))
         for save in unsettled.withLock({ $0 }) where save.context == request.editingState.id {
-            if let found = try pool.using({ try committed(save.trace, $0) }) {
+            if let found = try asked(save.trace, until: .now + configuration.retryFor) {
                 take(save, first: found.first, into: &settled)
                 settled.keys.insert(save.trace.key)
             } else {

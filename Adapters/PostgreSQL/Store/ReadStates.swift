@@ -89,8 +89,11 @@ final class ReadState: @unchecked Sendable {
 }
 
 extension PostgreSQLStore {
-    /// Ends the state that a context reads from.
-    public func invalidateState(for editingState: EditingState) { states?.end(editingState.id) }
+    /// Ends the state that a context reads from, and forgets its saves of unknown outcome: nobody asks for them any more.
+    public func invalidateState(for editingState: EditingState) {
+        states?.end(editingState.id)
+        unsettled.withLock { $0.removeAll { $0.context == editingState.id } }
+    }
 
     /// The state that a scope reads; nil where the store is not configured to keep any.
     func state(of scope: ReadScope?) throws -> ReadState? {

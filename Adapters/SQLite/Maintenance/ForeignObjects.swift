@@ -66,6 +66,23 @@ struct ForeignObjects {
                             + "(\(message)). Drop it, and make it again after the migration"))
             }
         }
+        try check(connection)
+    }
+
+    /// SQLite looks at what views and triggers name only when a table gets another name.
+    private func check(_ connection: SQLiteConnection) throws {
+        try connection.run("BEGIN")
+        defer { try? connection.run("ROLLBACK") }
+        do {
+            try connection.run("ALTER TABLE mortise_store RENAME TO mortise_store_checked")
+        } catch let error as SQLiteError {
+            guard case .engine(_, let message) = error.fault, error.errorClass == .damaged else { throw error }
+            throw SQLiteError(
+                path,
+                .misfit(
+                    "What another program has made in the file does not fit the new tables (\(message)). Drop it, and make "
+                        + "it again after the migration"))
+        }
     }
 }
 #endif

@@ -56,7 +56,8 @@ extension SQLiteStore: HistoryProviding, HistoryArchive {
     }
 
     /// Forgets transactions. Where the values have to be gone, the pages that had them are overwritten, and the log is emptied.
-    /// - Throws: `SQLiteError`, of the class `busy` where somebody reads what the log has to keep for so long: nothing is forgotten then;
+    /// - Throws: `SQLiteError`, of the class `busy` where somebody reads what the log has to keep for so long. Nothing is forgotten then,
+    ///   unless the reader came in between: then the transactions are forgotten, and their values leave the file with a later checkpoint.
     ///   `ModelContextError.readOnly`.
     public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws {
         try checkAllowsSave()

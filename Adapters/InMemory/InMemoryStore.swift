@@ -16,11 +16,11 @@ public struct InMemoryConfiguration: DataStoreConfiguration, Sendable {
     public let identifier: String
     /// Where the records stay when the store is closed; nil, the default, keeps nothing.
     public let storage: InMemoryStorage?
-    /// How much of its history the store keeps in memory; 16 MiB unless something else is said. With `.none` a save costs nothing for it,
+    /// How much of its history the store keeps in memory; 4 MiB unless something else is said. With `.none` a save costs nothing for it,
     /// and all tokens have expired.
     public let history: HistoryRetention
     /// The history that is kept where nothing else is said.
-    public static let defaultHistory = HistoryRetention(bytes: 16 << 20)
+    public static let defaultHistory = HistoryRetention(bytes: 4 << 20)
     /// True: a store that begins empty has nothing to migrate, and containers migrate a storage.
     public var handlesMigrationPlans: Bool { true }
 

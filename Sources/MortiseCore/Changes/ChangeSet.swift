@@ -215,6 +215,17 @@ extension ChangeSet {
         /// The records as they were handed to the store: temporary identifiers, also in relationships.
         package var requested: [DefaultSnapshot] { snapshots }
 
+        /// A value of `requested` with permanent identifiers.
+        func stored(_ value: StoredValue) -> StoredValue {
+            guard let new else { return value }
+            switch value {
+            case .identifier(let record): return new[record].map(StoredValue.identifier) ?? value
+            case .identifiers(let records) where records.contains { new[$0] != nil }:
+                return .identifiers(records.map { new[$0] ?? $0 }.sorted())
+            default: return value
+            }
+        }
+
         /// The records with their values, each made as it is asked for; empty if the values are not known.
         public var values: some RandomAccessCollection<DefaultSnapshot> & Sendable {
             SnapshotsUnderNewIdentifiers(snapshots: snapshots, new: new)

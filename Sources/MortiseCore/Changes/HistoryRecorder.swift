@@ -17,10 +17,28 @@ public final class HistoryRecorder: Sendable {
 
     private struct Recorded: Sendable {
         var entry: HistoryEntry
-        var changes: ChangeSet
-        var bytes: Int
+        private var packed: PackedChanges?
+        /// What cannot be packed, or is gone.
+        private var whole = ChangeSet()
+        private(set) var bytes: Int
         /// Whether the values before are known of all that was updated.
         let hasOldValues: Bool
+
+        init(_ entry: HistoryEntry, _ changes: ChangeSet, scratch: inout ContiguousArray<UInt8>) {
+            self.entry = entry
+            hasOldValues = changes.updated.allSatisfy { !$0.oldValues.isEmpty }
+            packed = PackedChanges(changes, scratch: &scratch)
+            if packed == nil { whole = changes }
+            bytes = packed?.approximateBytes ?? changes.approximateBytes
+        }
+
+        var changes: ChangeSet { packed?.changes ?? whole }
+
+        /// Keeps the entry alone.
+        mutating func empty(taking bytes: Int) {
+            (packed, whole) = (nil, ChangeSet())
+            self.bytes = bytes
+        }
     }
 
     private struct State {
@@ -35,6 +53,8 @@ public final class HistoryRecorder: Sendable {
         var places: [(commit: UInt64, token: DefaultHistoryToken)?] = []
         /// How many of those kept lack values.
         var bare = 0
+        /// Where changes are packed.
+        var scratch: ContiguousArray<UInt8> = []
 
         var count: Int { kept.count - first }
     }
@@ -81,13 +101,11 @@ public final class HistoryRecorder: Sendable {
                 // What is missing in between is not known.
                 if entry.number > state.bounds.last + 1 { forgetAll(&state, upTo: entry.number - 1) }
                 guard entry.number > state.bounds.last else { continue }
-                let bytes = changes.approximateBytes
-                let hasOldValues = changes.updated.allSatisfy { !$0.oldValues.isEmpty }
-                state.kept.append(
-                    Recorded(entry: entry, changes: changes, bytes: bytes, hasOldValues: hasOldValues))
-                if !hasOldValues { state.bare += 1 }
+                let recorded = Recorded(entry, changes, scratch: &state.scratch)
+                state.kept.append(recorded)
+                if !recorded.hasOldValues { state.bare += 1 }
                 if isOfSession { note(entry, ofCommit: changes.commit?.number ?? 0, &state) }
-                state.bytes += Int64(bytes)
+                state.bytes += Int64(recorded.bytes)
                 state.bounds.last = entry.number
                 if entry.kind == .erasure { state.bounds.erasure = entry.number }
             }
@@ -150,7 +168,7 @@ public final class HistoryRecorder: Sendable {
         state.bytes -= Int64(gone.bytes)
         if gone.entry.kind == .stub { state.stubs -= 1 }
         if !gone.hasOldValues { state.bare -= 1 }
-        state.kept[state.first].changes = ChangeSet()
+        state.kept[state.first].empty(taking: 0)
         state.first += 1
         // Moved no more often than as many have come.
         if state.first > 64, state.first > state.kept.count / 2 {
@@ -188,8 +206,8 @@ public final class HistoryRecorder: Sendable {
     /// How far the history reaches.
     public var bounds: HistoryBounds { state.withLock { $0.bounds } }
 
-    /// The change sets with numbers in a range, oldest first.
-    func changeSets(_ numbers: ClosedRange<Int64>) -> [(entry: HistoryEntry, changes: ChangeSet)] {
+    /// The transactions with numbers in a range, oldest first.
+    private func recorded(_ numbers: ClosedRange<Int64>) -> ArraySlice<Recorded> {
         state.withLock { state in
             let kept = state.kept[state.first...]
             // Numbers ascend, and mostly without gaps.
@@ -198,7 +216,7 @@ public final class HistoryRecorder: Sendable {
                 let middle = (low + high) / 2
                 if kept[middle].entry.number < numbers.lowerBound { low = middle + 1 } else { high = middle }
             }
-            return kept[low...].prefix { $0.entry.number <= numbers.upperBound }.map { ($0.entry, $0.changes) }
+            return kept[low...].prefix { $0.entry.number <= numbers.upperBound }
         }
     }
 
@@ -208,7 +226,7 @@ public final class HistoryRecorder: Sendable {
         _ numbers: ClosedRange<Int64>,
         _ body: (_ entry: HistoryEntry, _ changes: () throws -> ChangeSet) throws -> Bool
     ) throws {
-        for (entry, changes) in changeSets(numbers) where try !body(entry, { changes }) { return }
+        for found in recorded(numbers) where try !body(found.entry, { found.changes }) { return }
     }
 
     /// How large the history is, and how far it reaches.
@@ -231,8 +249,7 @@ public final class HistoryRecorder: Sendable {
             for place in state.kept.indices[state.first...] where doomed.contains(state.kept[place].entry.number) {
                 state.kept[place].entry.kind = .stub
                 state.bytes -= Int64(state.kept[place].bytes - Self.stubBytes)
-                state.kept[place].bytes = Self.stubBytes
-                state.kept[place].changes = ChangeSet()
+                state.kept[place].empty(taking: Self.stubBytes)
                 state.stubs += 1
             }
         }
@@ -269,9 +286,8 @@ extension HistoryArchive {
         of recorder: HistoryRecorder, under schema: Schema, _ numbers: ClosedRange<Int64>,
         _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
     ) throws {
-        for (entry, changes) in recorder.changeSets(numbers) {
-            let goesOn = try body(entry) { schema.historyChanges(of: changes, transaction: entry.number) }
-            if !goesOn { return }
+        try recorder.readChangeSets(numbers) { entry, changes in
+            try body(entry) { schema.historyChanges(of: try changes(), transaction: entry.number) }
         }
     }
 }

@@ -248,6 +248,28 @@ import Testing
         #expect(try space.open(old).values("Item", "size") == [.integer(1), .null])
     }
 
+    /// An identifier from two renames ago led nowhere (case E31).
+    @Test func namesOfAllVersionsAreKept() throws {
+        func named(_ name: String, from original: String? = nil) -> [StoredEntity] {
+            [StoredEntity(name: name, originalName: original, properties: entity(name, [("name", .string)]).properties)]
+        }
+        let space = try TestSpace()
+        let store = try space.open(named("Trip"))
+        try store.insert("Trip", ["name": .string("a")])
+        try store.close()
+        try space.open(named("Journey", from: "Trip"), version: second).close()
+        let third = StoredSchema(version: Schema.Version(3, 0, 0), entities: named("Voyage", from: "Journey"))
+        let migration = try begin(space, Schema(stored: third))
+        // On a copy.
+        _ = try migration.frozen(under: Schema(stored: migration.storedSchema))
+        try migration.adapt(to: third)
+        try migration.prepare(keepingCopy: false, atMost: 0)
+        try migration.commit()
+        let last = try space.open(named("Voyage"), version: Schema.Version(4, 0, 0))
+        #expect(last.formerNames == ["Trip": ["Voyage"], "Journey": ["Voyage"]])
+        #expect(try last.values("Voyage", "name") == [.string("a")])
+    }
+
     /// A preview takes no lock, and says what a migration does.
     @Test func aPreviewSaysWhetherTheRecordsAreCopied() throws {
         let (space, _) = try filled()

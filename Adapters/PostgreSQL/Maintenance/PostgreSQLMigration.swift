@@ -178,7 +178,7 @@ final class PostgreSQLPreview: StoreMigration {
             let steps = try? PostgreSQLOpening.steps(known, schema, configuration)
         else { return loss }
         known.catalog = steps.catalog
-        known.schema = schema
+        known.schema = schema.keepingNames(of: known.schema)
         metadata = known
         return loss
     }

@@ -92,6 +92,10 @@ struct TableExchange {
             }
         }
         try connection.run("DROP SCHEMA \(SQLName.quoted(sibling))")
+        // They have been made by a program that knows its own version.
+        var metadata = try StoreMetadata(connection)
+        metadata.schema = metadata.schema.keepingNames(of: old.schema)
+        try metadata.write(connection)
         try connection.run(
             "UPDATE mortise_store SET \"schemaNumber\" = $1::int8, \"lastTransaction\" = greatest(\"lastTransaction\", $2::int8) + 1, "
                 + "\"nextNumber\" = greatest(\"nextNumber\", $3::int8)",

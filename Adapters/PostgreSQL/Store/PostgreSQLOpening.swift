@@ -108,7 +108,7 @@ struct PostgreSQLOpening {
         to schema: StoredSchema, _ configuration: PostgreSQLConfiguration
     ) throws {
         metadata.catalog = steps.catalog
-        metadata.schema = schema
+        metadata.schema = schema.keepingNames(of: metadata.schema)
         let making = TableMaking(connection: connection, mapping: TableMapping(schema, steps.catalog, .postgreSQL))
         try making.makeTables()
         for step in steps.steps {

@@ -35,15 +35,11 @@ struct MigrationPlaces {
     // MARK: Making and removing
 
     /// Makes the schema of a sibling, in place of one that an interrupted migration has left.
-    /// - Throws: `PostgreSQLError`, `.misfit` if somebody else has a schema of that name.
+    /// - Throws: `PostgreSQLError`, `.schemaTaken` if somebody else has a schema of that name.
     func makeSibling(_ connection: PostgreSQLConnection) throws {
         try removeSibling(connection)
         if try comment(of: sibling, connection) != nil {
-            throw PostgreSQLError(
-                connection.location,
-                .misfit(
-                    "The database has a schema \(sibling), which the migration needs, and which is not its own. Rename it"
-                ))
+            throw PostgreSQLError(connection.location, .schemaTaken(sibling))
         }
         _ = try connection.run([
             .init("CREATE SCHEMA \(SQLName.quoted(sibling))"),

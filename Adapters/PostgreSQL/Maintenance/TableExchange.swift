@@ -29,7 +29,7 @@ struct TableExchange {
         return names.filter(there.contains)
     }
 
-    /// - Throws: `PostgreSQLError`, `.misfit` for what other programs have made of the tables, and what would stay with the old ones.
+    /// - Throws: `PostgreSQLError`, `.usedByOthers` for what other programs have made of the tables, and what would stay with the old ones.
     func checkForOthers() throws {
         let found = try connection.run(
             """
@@ -56,11 +56,7 @@ struct TableExchange {
             """, [.array(names.map(SQLValue.text), of: "text")])
         let what = found.rows.compactMap { $0.text(0) }
         if what.isEmpty { return }
-        throw PostgreSQLError(
-            connection.location,
-            .misfit(
-                "A migration that copies the records makes new tables, and other programs use the old ones: "
-                    + "\(what.joined(separator: ", ")). Drop these, and make them again after the migration"))
+        throw PostgreSQLError(connection.location, .usedByOthers(what))
     }
 
     /// Moves the tables out of the way, and the others into their place.

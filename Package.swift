@@ -134,7 +134,7 @@ let package = Package(
         .target(
             name: "MortisePostgreSQL",
             dependencies: [
-                "MortiseCore", "MortiseSQL",
+                "MortiseCore", "MortiseEngine", "MortiseSQL",
                 .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ], path: "Adapters/PostgreSQL", exclude: ["MAPPING.md"]),
         .target(name: "MortiseModels", dependencies: ["MortiseCore", "MortiseMacros"]),

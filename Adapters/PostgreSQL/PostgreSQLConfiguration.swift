@@ -30,8 +30,8 @@ public struct PostgreSQLConfiguration: DataStoreConfiguration, Sendable {
     public let retryFor: Duration
     /// Whether the server tells of saves of other processes. The store also looks for them now and then.
     public let notifies: Bool
-    /// Entities whose records may be dropped if the schema lacks them, and properties whose values may, as `Entity.property`: no copy of a
-    /// database stays beside it, so that nothing else is dropped, whatever the versions.
+    /// Entities whose records may be dropped if the schema lacks them, and properties whose values may, as `Entity.property`: without a
+    /// migration plan no copy of the tables stays, so that nothing else is dropped, whatever the versions.
     public var dropping: [String]
     /// Whether a context reads one state of the store from a fetch until its next fetch or save, whatever others save meanwhile: the
     /// store then claims `StoreCapability.readConsistency`.
@@ -44,6 +44,8 @@ public struct PostgreSQLConfiguration: DataStoreConfiguration, Sendable {
     package var pollInterval: Duration
     /// What connections are called in the server's list of sessions.
     package var session = "mortise"
+    /// The migration for which the store is opened, to be copied; it has the locks that an opening takes.
+    var turn: MigrationTurn?
 
     /// Describes a store; opens nothing yet.
     /// - Parameters:

@@ -29,6 +29,13 @@ public struct PostgreSQLError: ClassifiedStoreError, Hashable {
         case newerFormat(found: Int, known: Int)
         /// Another process has brought the store to another schema since it was opened.
         case schemaChanged
+        /// Somebody has the store open for writing, in this process or in another one, so that it cannot be migrated.
+        case inUse
+        /// A migration would make new tables, and other programs have made these of the old ones: views, triggers, foreign keys, indexes,
+        /// policies and publications, which would stay with them.
+        case usedByOthers([String])
+        /// A migration needs a schema of that name, and somebody else has one.
+        case schemaTaken(String)
         /// The store was closed.
         case closed
         /// The configuration has no schema, although a container gives it one.
@@ -103,6 +110,14 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
             "The store has format \(found), and this program knows formats up to \(known). Use a newer version of the program."
         case .schemaChanged:
             "Another process has brought the store to another schema. Open it again, with the models that it has now."
+        case .inUse:
+            "The store is open for writing elsewhere, so that it cannot be brought to another schema. Close it in all programs, then open "
+                + "it again."
+        case .usedByOthers(let names):
+            "A migration that copies the records makes new tables, and other programs use the old ones: \(names.joined(separator: ", ")). "
+                + "Drop these, and make them again after the migration."
+        case .schemaTaken(let name):
+            "The database has a schema \(name), which a migration of the store needs, and which is not its own. Rename or drop it."
         case .closed: "The store is closed. Open it again."
         case .noSchema: "The configuration has no schema. Open the store by a ModelContainer, or set the schema."
         case .tooManyColumns(let table, let count):
@@ -153,12 +168,15 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
         case .engine(let state, _, _, _, _): Self.errorClass(ofState: state)
         case .unreachable, .timedOut, .outcomeUnknown: .failedInputOutput
         case .noConnection: .busy
+        case .inUse: .locked
         case .closed: .closed
         case .missing: .missing
         case .notAStore, .damagedValue, .damagedMetadata: .damaged
         case .encoding, .oldServer: .unsupported
         case .newerFormat, .noSchema, .tooManyColumns: .usage
-        case .schemaChanged, .missingTarget, .stillReferred, .notUnique, .unnamedLoss, .misfit, .notEmpty: .conflict
+        case .schemaChanged, .usedByOthers, .schemaTaken, .missingTarget, .stillReferred, .notUnique, .unnamedLoss,
+            .misfit, .notEmpty:
+            .conflict
         case .unfitValue: .invalid
         }
     }

@@ -7,7 +7,7 @@ import SQLSupport
 import Testing
 
 /// A schema of the server's database for one test, which goes with the object.
-final class TestSpace {
+final class TestSpace: Sendable {
     let name = "t_" + UUID().uuidString.lowercased().replacing("-", with: "")
     let url: String
 

@@ -40,7 +40,8 @@ final class ConnectionPool: @unchecked Sendable {
         count += 1
         condition.unlock()
         do {
-            return try PostgreSQLConnection(configuration)
+            return try PostgreSQLConnection(
+                configuration, writes: configuration.allowsSave && configuration.turn == nil)
         } catch {
             condition.withLock {
                 count -= 1

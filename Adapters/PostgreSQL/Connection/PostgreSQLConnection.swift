@@ -26,15 +26,18 @@ final class PostgreSQLConnection {
     private static let longestKept = 16_384
 
     /// Connects to a server.
+    /// - Parameters:
+    ///   - configuration: where the store is.
+    ///   - writes: whether this is a connection of a store that is open for writing, which a migration waits for.
     /// - Throws: `PostgreSQLError`.
-    init(_ configuration: PostgreSQLConfiguration) throws {
+    init(_ configuration: PostgreSQLConfiguration, writes: Bool = false) throws {
         location = configuration.location
         password = configuration.server.password
         patience = configuration.statementTimeout > .zero ? configuration.statementTimeout + .seconds(5) : nil
         canceller = StatementCanceller()
         do {
             try connect(configuration)
-            try setUp(configuration)
+            try setUp(configuration, writes: writes)
         } catch {
             close()
             throw error
@@ -107,7 +110,7 @@ final class PostgreSQLConnection {
         canceller.set(PQgetCancel(handle))
     }
 
-    private func setUp(_ configuration: PostgreSQLConfiguration) throws {
+    private func setUp(_ configuration: PostgreSQLConfiguration, writes: Bool) throws {
         let version = PQserverVersion(handle)
         if version < 140_000 { throw PostgreSQLError(location, .oldServer(version: Int(version / 10_000))) }
         let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? ""
@@ -117,7 +120,8 @@ final class PostgreSQLConnection {
             "SET search_path = \(SQLName.quoted(configuration.namespace)); "
                 + "SET statement_timeout = \(milliseconds(configuration.statementTimeout)); "
                 + "SET lock_timeout = \(milliseconds(configuration.lockTimeout)); "
-                + "SET extra_float_digits = 3; SET standard_conforming_strings = on")
+                + "SET extra_float_digits = 3; SET standard_conforming_strings = on"
+                + (writes ? "; " + StoreLock.sharing(configuration.namespace) : ""))
     }
 
     /// What the library says of a connection that failed.

@@ -14,12 +14,15 @@ extension PostgreSQLConfiguration {
             """, [.text(session)])
     }
 
-    /// Removes the schema with all tables, those of other programs included.
+    /// Removes the schema with all tables, those of other programs included, and what migrations of the store have left.
     /// - Throws: `PostgreSQLError`.
     package func removeNamespace() throws {
         let connection = try PostgreSQLConnection(self)
         defer { connection.close() }
         try connection.script("DROP SCHEMA IF EXISTS \(SQLName.quoted(namespace)) CASCADE")
+        let places = MigrationPlaces(of: namespace)
+        try places.removeSibling(connection)
+        for copy in try places.copies(connection) { try places.removeCopy(copy, connection) }
     }
 }
 #endif

@@ -17,7 +17,7 @@ struct PostgreSQLOpening {
         let pool = ConnectionPool(configuration)
         do {
             (metadata, loss) = try pool.using { connection in
-                guard configuration.allowsSave else {
+                guard configuration.allowsSave, configuration.turn == nil else {
                     let metadata = try StoreMetadata(connection)
                     return (metadata, try Self.checkReadable(connection, metadata, as: schema, configuration))
                 }
@@ -38,9 +38,8 @@ struct PostgreSQLOpening {
 
     /// Makes the tables of a store that does not exist yet. Others that open it wait meanwhile.
     private static func make(_ connection: PostgreSQLConnection, _ configuration: PostgreSQLConfiguration) throws {
-        // "Mort" and a hash of the schema's name.
         try connection.run(
-            "SELECT pg_advisory_xact_lock(1299149428, hashtext($1::text))", [.text(configuration.namespace)])
+            "SELECT pg_advisory_xact_lock(\(StoreLock.opening), hashtext($1::text))", [.text(configuration.namespace)])
         let found = try connection.run(
             "SELECT to_regnamespace($1::text) IS NOT NULL", [.text(SQLName.quoted(configuration.namespace))])
         if found.rows.first?.bool(0) != true {
@@ -79,7 +78,7 @@ struct PostgreSQLOpening {
         return loss.isEmpty ? nil : loss
     }
 
-    private static func steps(
+    static func steps(
         _ metadata: StoreMetadata, _ schema: StoredSchema, _ configuration: PostgreSQLConfiguration
     ) throws -> SchemaSteps {
         do {
@@ -99,8 +98,17 @@ struct PostgreSQLOpening {
         if stored == schema, metadata.schemaNumber > 0 { return }
         let steps = try Self.steps(metadata, schema, configuration)
         try Self.loss(connection, metadata, schema, steps, configuration).refuse(unlessNamedIn: configuration)
+        try carryOut(steps, connection, &metadata, to: schema, configuration)
+    }
+
+    /// Brings tables and records to a schema, within a transaction.
+    /// - Throws: `PostgreSQLError`, `.misfit` for records that do not fit.
+    static func carryOut(
+        _ steps: SchemaSteps, _ connection: PostgreSQLConnection, _ metadata: inout StoreMetadata,
+        to schema: StoredSchema, _ configuration: PostgreSQLConfiguration
+    ) throws {
         metadata.catalog = steps.catalog
-        metadata.schema = schema
+        metadata.schema = schema.keepingNames(of: metadata.schema)
         let making = TableMaking(connection: connection, mapping: TableMapping(schema, steps.catalog, .postgreSQL))
         try making.makeTables()
         for step in steps.steps {
@@ -124,29 +132,41 @@ struct PostgreSQLOpening {
         _ connection: PostgreSQLConnection, _ metadata: StoreMetadata, _ schema: StoredSchema, _ steps: SchemaSteps,
         _ configuration: PostgreSQLConfiguration
     ) throws -> SchemaLoss {
-        let counting = LossCounting(
-            from: TableMapping(metadata.schema, metadata.catalog, .postgreSQL),
-            to: TableMapping(schema, steps.catalog, .postgreSQL))
-        let loss = try counting.loss { statement in
-            try connection.run([.init(statement)]).flatMap(\.rows).map {
-                (entity: Int(clamping: $0.integer(0)), count: Int(clamping: $0.integer(1)))
-            }
-        }
+        let loss = try uncheckedLoss(connection, metadata, schema, steps)
         try loss.check(dropping: configuration.dropping, store: configuration.name)
         try loss.checkOrigins(
             from: metadata.schema, to: schema, dropping: configuration.dropping, store: configuration.name)
         return loss
     }
+
+    /// What the schema lacks of what is stored, whether it may lack that or not.
+    static func uncheckedLoss(
+        _ connection: PostgreSQLConnection, _ metadata: StoreMetadata, _ schema: StoredSchema, _ steps: SchemaSteps
+    ) throws -> SchemaLoss {
+        let counting = LossCounting(
+            from: TableMapping(metadata.schema, metadata.catalog, .postgreSQL),
+            to: TableMapping(schema, steps.catalog, .postgreSQL))
+        return try counting.loss { statement in
+            try connection.run([.init(statement)]).flatMap(\.rows).map {
+                (entity: Int(clamping: $0.integer(0)), count: Int(clamping: $0.integer(1)))
+            }
+        }
+    }
 }
 
 extension SchemaLoss {
+    /// The part that the configuration does not let go.
+    func unnamed(in configuration: PostgreSQLConfiguration) -> SchemaLoss {
+        let names = Set(configuration.dropping)
+        return SchemaLoss(
+            stored: stored, opened: opened, entities: entities.filter { !names.contains($0.name) },
+            properties: properties.filter { !names.contains("\($0.entity).\($0.name)") })
+    }
+
     /// No copy of a database can stay beside it: what goes has to be named, whatever the version.
     /// - Throws: `PostgreSQLError`, `.unnamedLoss`.
     fileprivate func refuse(unlessNamedIn configuration: PostgreSQLConfiguration) throws {
-        let names = Set(configuration.dropping)
-        let unnamed = SchemaLoss(
-            stored: stored, opened: opened, entities: entities.filter { !names.contains($0.name) },
-            properties: properties.filter { !names.contains("\($0.entity).\($0.name)") })
+        let unnamed = unnamed(in: configuration)
         if !unnamed.isEmpty { throw PostgreSQLError(configuration.location, .unnamedLoss(unnamed)) }
     }
 }

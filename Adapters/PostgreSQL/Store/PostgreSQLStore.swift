@@ -28,6 +28,8 @@ public final class PostgreSQLStore: QueryableDataStore, Sendable {
 
     /// What a store that is open for reading only does not show, because the schema lacks it; nil if that is nothing.
     public let schemaLoss: SchemaLoss?
+    /// The names that entities had in earlier versions, each with the entities that had it.
+    public let formerNames: [String: [String]]
 
     /// The identifier, which changes where records of another store are restored.
     let current: Mutex<String>
@@ -70,6 +72,7 @@ public final class PostgreSQLStore: QueryableDataStore, Sendable {
         pool = opening.pool
         states = configuration.pinsReads ? ReadStates() : nil
         schemaLoss = opening.loss
+        formerNames = schema.stored.keepingNames(of: opening.metadata.schema).formerNames
         following = PostgreSQLFollowing(opening.metadata.lastTransaction)
         let slots = opening.mapping.entities.values.sorted { $0.number < $1.number }.flatMap { entity in
             entity.slots.indices.filter { entity.slots[$0].slot.declaringEntity == entity.name }.map { (entity, $0) }

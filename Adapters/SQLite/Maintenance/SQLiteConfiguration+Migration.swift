@@ -81,6 +81,10 @@ extension SQLiteConfiguration: ReplaceableConfiguration {
     ) throws {
         let source = try SQLiteConnection(sibling.path, .readWrite, busyTimeout: busyTimeout)
         defer { source.close() }
+        // The new file has been made by a program that knows its own version.
+        var metadata = try StoreMetadata(source)
+        metadata.schema = metadata.schema.keepingNames(of: stored.schema)
+        try metadata.write(source)
         // Programs that have the old schema open see that it is gone; transactions are not numbered again. What the code has changed is
         // not told, so that the history begins after it, and all tokens have expired.
         try source.run(

@@ -68,7 +68,7 @@ extension StoreChange {
     fileprivate func planned(_ metadata: StoreMetadata) -> StoreMetadata {
         var metadata = metadata
         metadata.catalog = steps.catalog
-        metadata.schema = target
+        metadata.schema = target.keepingNames(of: metadata.schema)
         return metadata
     }
 }

@@ -30,6 +30,8 @@ public final class SQLiteStore: QueryableDataStore, Sendable {
     /// `PATH.before-migration-N`, or, where both have the same version, to `PATH.before-opening-N`, of which the newest stays; a store that
     /// is open for reading only does not show it. Nil if that is nothing.
     public let schemaLoss: SchemaLoss?
+    /// The names that entities had in earlier versions, each with the entities that had it.
+    public let formerNames: [String: [String]]
     /// The copy that has it, until somebody was told.
     private let untoldCopy: Mutex<String?>
 
@@ -71,6 +73,7 @@ public final class SQLiteStore: QueryableDataStore, Sendable {
         lock = opening.lock
         states = configuration.pinsReads ? ReadStates() : nil
         schemaLoss = opening.loss?.loss
+        formerNames = schema.stored.keepingNames(of: opening.metadata.schema).formerNames
         untoldCopy = Mutex(opening.loss?.copy)
         following = SQLiteFollowing(opening.lastTransaction)
         let slots = opening.mapping.entities.values.sorted { $0.number < $1.number }.flatMap { entity in

@@ -60,7 +60,7 @@ struct StoreChange {
     /// Brings tables and records to the schema, within a transaction.
     func carryOut(_ connection: SQLiteConnection, _ metadata: inout StoreMetadata) throws {
         metadata.catalog = steps.catalog
-        metadata.schema = new
+        metadata.schema = new.keepingNames(of: old)
         let making = TableMaking(connection: connection, mapping: TableMapping(new, steps.catalog))
         try making.makeTables()
         for step in steps.steps {

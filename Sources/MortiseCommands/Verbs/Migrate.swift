@@ -142,6 +142,10 @@ struct Migrate: ParsableCommand {
         try output.flush()
     }
 
+    private static func milliseconds(_ duration: Duration) -> Int {
+        Int(clamping: Int64((duration / .milliseconds(1)).rounded(.up)))
+    }
+
     private func print(_ preview: MigrationPreview, _ argument: StoreArgument, isDone: Bool) throws {
         let output = ToolContext.current.output
         switch format {
@@ -161,6 +165,8 @@ struct Migrate: ParsableCommand {
                     ("keepsIdentifiers", .bool(preview.keepsIdentifiers)),
                     ("bytesNeeded", preview.space.map { .number(Int(clamping: $0.needed)) } ?? .null),
                     ("bytesFree", preview.space?.free.map { .number(Int(clamping: $0)) } ?? .null),
+                    ("leastMilliseconds", preview.time.map { .number(Self.milliseconds($0.lowerBound)) } ?? .null),
+                    ("mostMilliseconds", preview.time.map { .number(Self.milliseconds($0.upperBound)) } ?? .null),
                     ("stages", .list(stages)),
                 ]).description)
         case .text:
@@ -179,6 +185,7 @@ struct Migrate: ParsableCommand {
                 }
             }
             if let way = preview.way, !isDone { try output.line("  \(way)") }
+            if let duration = preview.duration, !isDone { try output.line("  \(duration)") }
             if let space = preview.space, !isDone {
                 let free = space.free.map { " of \(FigureText.bytes($0)) that are free" } ?? ""
                 let line = "  takes up to \(FigureText.bytes(space.needed))\(free)"

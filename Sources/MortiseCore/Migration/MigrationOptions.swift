@@ -53,7 +53,8 @@ public struct MigrationOptions {
     /// Whether values of enums, coded and transformed values are made to values of their types in the end, those of all records; false
     /// by default. One that cannot be, such as a case that an enum has no more, or a coded value without a member that its type
     /// requires now, ends the migration with `MigrationError.valuesNotRepresentable`. Otherwise who fetches such a record is the first
-    /// to meet it. Takes the classes of the container, and a copy of the records where code of a stage takes one.
+    /// to meet it. Takes the classes of the container, and a copy of the records where code of a stage takes one. Values whose transformer
+    /// is another one in the next version of the plan are looked at in any case.
     public var verifiesValues = false
     /// How long the opening of a store that another container is migrating waits for that, on the thread that makes the container; 30
     /// seconds by default. Then, and at once where a container has no plan, it throws `MigrationError.migrationInProgress` with the process

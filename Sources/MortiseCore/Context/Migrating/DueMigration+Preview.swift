@@ -18,6 +18,7 @@ extension DueMigration {
         // A copy also stays where values were converted that cannot be had back.
         var keepsCopy = options.copies == .always
         var current = stored
+        let start = ContinuousClock.now
         for step in path.steps {
             var refusal: String?
             var losses: [SchemaLoss] = []
@@ -55,11 +56,14 @@ extension DueMigration {
                     }
                 }
                 current = step.target.stored
-                if options.verifiesValues, stages.count + 1 == path.steps.count,
+                let retransformed = path.retransformed
+                if options.verifiesValues || !retransformed.isEmpty, stages.count + 1 == path.steps.count,
                     !path.steps.contains(where: \.runsClosures)
                 {
                     if current != target.stored { try note(try migration.adapt(to: target.stored)) }
-                    try verifyValues(of: migration, under: target) { _ in }
+                    try verifyValues(of: migration, under: target, only: options.verifiesValues ? nil : retransformed) {
+                        _ in
+                    }
                 }
             } catch {
                 refusal = "\(error)"
@@ -77,14 +81,18 @@ extension DueMigration {
                     loss: loss.isEmpty ? nil : loss, refusal: refusal))
             if refusal != nil { break }
         }
+        let taken = ContinuousClock.now - start
+        let space =
+            path.steps.isEmpty ? nil : try configuration.migrationSpace(keepingCopy: keepsCopy)
+        let isKnown =
+            !path.steps.isEmpty && !path.steps.contains(where: \.runsClosures)
+            && stages.allSatisfy { $0.refusal == nil }
         return MigrationPreview(
             store: configuration.name, from: path.steps.first?.source.version ?? stored.version,
             to: path.steps.last?.target.version ?? target.version, stages: stages, records: records,
             keepsIdentifiers: path.steps.isEmpty || records == 0 || migration.keepsIdentifiers,
             isCopy: !path.steps.isEmpty && migration.isCopy,
-            space: path.steps.isEmpty
-                ? nil
-                : try configuration.migrationSpace(keepingCopy: keepsCopy))
+            space: space, time: isKnown ? MigrationPreview.time(taken, writing: space) : nil)
     }
 }
 
@@ -101,7 +109,7 @@ extension SchemaChange {
 
 extension StoredSchema {
     /// The schema in which the original names are those that the rules of a stage give.
-    fileprivate func named(by stage: MigrationStage?) -> StoredSchema {
+    func named(by stage: MigrationStage?) -> StoredSchema {
         guard case .transform(let transform)? = stage else { return self }
         let layouts = recordLayouts()
         var schema = self

@@ -206,10 +206,13 @@ struct DueMigration {
             }
             if let last = path.steps.last {
                 if current != target.stored { try adapt(last, to: target, migration, losses) }
-                if options.verifiesValues {
+                let retransformed = path.retransformed
+                if options.verifiesValues || !retransformed.isEmpty {
                     try meter.begin(.mapping)
                     try attempt(last, .validate) {
-                        try Self.verifyValues(of: migration, under: target) { try meter.advance(by: $0) }
+                        try Self.verifyValues(
+                            of: migration, under: target, only: options.verifiesValues ? nil : retransformed
+                        ) { try meter.advance(by: $0) }
                     }
                 }
             }

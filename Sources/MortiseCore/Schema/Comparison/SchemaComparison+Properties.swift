@@ -166,7 +166,7 @@ extension SchemaComparison {
                 pair.change(
                     .transformerChanged, .refused,
                     "transformer \(then.transformer ?? "none") is \(now.transformer ?? "none")",
-                    "is not noticed: values stay as the old transformer wrote them",
+                    "values stay as the old transformer wrote them; a plan with classes refuses those that the new one cannot read",
                     wayOut: "convert the values in a stage: .converting(\"\(subject)\", .value { … })",
                     counting: .hasValue))
         }

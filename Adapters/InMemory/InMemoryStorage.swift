@@ -33,7 +33,7 @@ public final class InMemoryStorage: Sendable {
             if let open = state.open {
                 guard open.engine.catalog.schema == schema else { throw EngineError.openWithOtherOptions(path: name) }
                 state.open?.count += 1
-                return (open.engine, Self.history(of: open.engine, in: &state, keeping: retention))
+                return (open.engine, Self.history(of: open.engine, named: name, in: &state, keeping: retention))
             }
             let version: EngineVersion
             if let stored = state.version {
@@ -43,7 +43,7 @@ public final class InMemoryStorage: Sendable {
             }
             let engine = Engine(version)
             state.open = (engine, 1, version)
-            let history = Self.history(of: engine, in: &state, keeping: retention)
+            let history = Self.history(of: engine, named: name, in: &state, keeping: retention)
             // Nothing was saved since they were brought to a schema, and they are as they were before.
             history.takeBack(after: Int64(clamping: version.number))
             // What brought the records to another schema changed no value, and is in no commit.
@@ -54,11 +54,11 @@ public final class InMemoryStorage: Sendable {
     }
 
     private static func history(
-        of engine: Engine, in state: inout State, keeping retention: HistoryRetention
+        of engine: Engine, named name: String, in state: inout State, keeping retention: HistoryRetention
     ) -> HistoryRecorder {
         if let history = state.history { return history }
         let history = HistoryRecorder(
-            ofStore: engine.catalog.storeIdentifier, numbering: .ofCommits, keeping: retention)
+            ofStore: engine.catalog.storeIdentifier, numbering: .ofCommits, keeping: retention, named: name)
         state.history = history
         return history
     }

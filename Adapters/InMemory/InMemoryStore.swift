@@ -82,7 +82,8 @@ public final class InMemoryStore: EngineDataStore {
         } else {
             engine = Engine(.empty(Catalog(schema: schema.stored, storeIdentifier: configuration.identifier)))
             recorder = HistoryRecorder(
-                ofStore: configuration.identifier, numbering: .ofCommits, keeping: configuration.history)
+                ofStore: configuration.identifier, numbering: .ofCommits, keeping: configuration.history,
+                named: configuration.name)
             if configuration.history != .none { engine.feed.record(into: recorder) }
         }
     }

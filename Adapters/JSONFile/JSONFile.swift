@@ -68,7 +68,10 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         let catalog = initial.catalog
         history =
             configuration.history == .none
-            ? nil : JSONHistory(of: path, store: catalog.storeIdentifier, catalog.schema, configuration, key: key)
+            ? nil
+            : JSONHistory(
+                of: path, store: catalog.storeIdentifier, catalog.schema, configuration, key: key,
+                reportingTo: { [observers] in observers.post($0) })
         self.isUnderOtherSchema = isUnderOtherSchema
         name = configuration.name
         self.catalog = catalog

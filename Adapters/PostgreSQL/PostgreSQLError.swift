@@ -27,6 +27,8 @@ public struct PostgreSQLError: ClassifiedStoreError, Hashable {
         case notAStore
         /// A later version of this library has made the store.
         case newerFormat(found: Int, known: Int)
+        /// An earlier version of this library has made the store, and it is open for reading only: a writer has to add what it lacks.
+        case olderFormat
         /// Another process has brought the store to another schema since it was opened.
         case schemaChanged
         /// Somebody has the store open for writing, in this process or in another one, so that it cannot be migrated.
@@ -108,6 +110,8 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
             "The schema holds tables of another program. Give the store a schema of its own with schema=NAME."
         case .newerFormat(let found, let known):
             "The store has format \(found), and this program knows formats up to \(known). Use a newer version of the program."
+        case .olderFormat:
+            "An earlier version of the program has made the store, and its history lacks columns. Open the store once for writing."
         case .schemaChanged:
             "Another process has brought the store to another schema. Open it again, with the models that it has now."
         case .inUse:
@@ -173,7 +177,7 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
         case .missing: .missing
         case .notAStore, .damagedValue, .damagedMetadata: .damaged
         case .encoding, .oldServer: .unsupported
-        case .newerFormat, .noSchema, .tooManyColumns: .usage
+        case .newerFormat, .olderFormat, .noSchema, .tooManyColumns: .usage
         case .schemaChanged, .usedByOthers, .schemaTaken, .missingTarget, .stillReferred, .notUnique, .unnamedLoss,
             .misfit, .notEmpty:
             .conflict

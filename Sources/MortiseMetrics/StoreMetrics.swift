@@ -58,6 +58,8 @@ public enum StoreMetrics {
             Counter(label: "mortise.remote_changes", dimensions: [("store", store)]).increment()
         case .undoForgotten(let entity, _):
             Counter(label: "mortise.undo.forgotten", dimensions: [("entity", entity)]).increment()
+        case .historyHolderLost(let store, _):
+            Counter(label: "mortise.history.holders_lost", dimensions: [("store", store)]).increment()
         }
     }
 }

@@ -37,6 +37,9 @@ extension AppendLog {
             try file.update { all in
                 for place in all.indices where lost.contains(all[place].name) { all[place].state = .lost }
             }
+            for name in lost.sorted() {
+                observers.post(.historyHolderLost(store: configuration.name, holder: name))
+            }
         }
         return { transaction, time in transaction > held || keeps(transaction, time) }
     }

@@ -35,9 +35,15 @@ extension JSONHistory {
             guard
                 kind == .stub || retention.drops(oldestOf: count, taking: size, saved: saved, at: now)
             else { return false }
-            for place in holders.indices where holders[place].settled(at: now).state == .active {
-                guard frame.number > holders[place].token.tokenValue?[store] ?? 0 else { continue }
-                guard let most = holders[place].maximumLag, index.end - offset > most else { return false }
+            let needing = holders.indices.filter { place in
+                holders[place].settled(at: now).state == .active
+                    && frame.number > holders[place].token.tokenValue?[store] ?? 0
+            }
+            // As long as one holds it, nobody loses it.
+            guard needing.allSatisfy({ holders[$0].maximumLag.map { index.end - offset > $0 } ?? false }) else {
+                return false
+            }
+            for place in needing {
                 holders[place].state = .lost
                 lost.insert(holders[place].name)
             }
@@ -56,6 +62,7 @@ extension JSONHistory {
             }
         }
         try rewrite(index) { frame in frame.number <= last ? .gone : .kept }
+        for name in lost.sorted() { report(.historyHolderLost(store: configurationName, holder: name)) }
         return dropped
     }
 

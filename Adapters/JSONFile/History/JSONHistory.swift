@@ -15,6 +15,9 @@ final class JSONHistory: @unchecked Sendable {
     let isWritable: Bool
     let fileSystem: any FileSystem
     let holderFile: HistoryHolderFile
+    /// What events call the store.
+    let configurationName: String
+    let report: @Sendable (StoreEvent) -> Void
     let lock = NSLock()
     var state = State.unread
     /// The store's file as it is; nil before the first save.
@@ -49,12 +52,14 @@ final class JSONHistory: @unchecked Sendable {
     /// Reads nothing yet. `key` is the store's file as it was read; nil before the first save.
     init(
         of path: String, store: String, _ schema: StoredSchema, _ configuration: JSONFileConfiguration,
-        key: DocumentKey?
+        key: DocumentKey?, reportingTo report: @escaping @Sendable (StoreEvent) -> Void = { StoreEvents.emit($0) }
     ) {
         self.path = StoreFiles(resolved: path).history
         self.store = store
         self.schema = schema
         self.key = key
+        self.report = report
+        configurationName = configuration.name
         permissions = configuration.newFilePermissions
         retention = configuration.history
         isSynced = configuration.historyDurability == .withSave

@@ -19,6 +19,9 @@ struct PostgreSQLOpening {
             (metadata, loss) = try pool.using { connection in
                 guard configuration.allowsSave, configuration.turn == nil else {
                     let metadata = try StoreMetadata(connection)
+                    if try StoreMetadata.isOlder(connection) {
+                        throw PostgreSQLError(configuration.location, .olderFormat)
+                    }
                     return (metadata, try Self.checkReadable(connection, metadata, as: schema, configuration))
                 }
                 return try connection.transaction {
@@ -45,7 +48,7 @@ struct PostgreSQLOpening {
         if found.rows.first?.bool(0) != true {
             try connection.run("CREATE SCHEMA \(SQLName.quoted(configuration.namespace))")
         }
-        if try StoreMetadata.exists(connection) { return }
+        if try StoreMetadata.exists(connection) { return try StoreMetadata.upgrade(connection) }
         let others = try connection.run(
             "SELECT count(*) FROM information_schema.tables t WHERE t.table_schema = current_schema() "
                 + "AND t.table_name LIKE 'mortise\\_%'")

@@ -3,8 +3,7 @@ import Foundation
 public import MortiseCore
 import MortiseSQL
 
-/// The history is a table, with a row for each transaction. Numbers follow one another, so that what was deleted is known by its absence, and
-/// tokens from before it have expired. Transactions have no marks, and nobody can hold them.
+/// The history is a table, with a row for each transaction.
 extension PostgreSQLStore: HistoryProviding, HistoryArchive {
     /// The identifier of the store.
     public var historyStore: String { identifier }
@@ -13,11 +12,16 @@ extension PostgreSQLStore: HistoryProviding, HistoryArchive {
     /// - Throws: `PostgreSQLError`.
     public func historyBounds() throws -> HistoryBounds {
         try reading { connection, moment in
-            let found = try connection.run("SELECT min(h.n) FROM mortise_history h")
-            let first = found.rows.first?.number(0)
-            return HistoryBounds(
-                horizon: first.map { max($0, 1) - 1 } ?? moment.lastTransaction, last: moment.lastTransaction)
+            try bounds(connection, moment)
         }
+    }
+
+    private func bounds(_ connection: PostgreSQLConnection, _ moment: Moment) throws -> HistoryBounds {
+        let found = try connection.run("SELECT s.horizon, s.\"horizonMark\", s.erasure FROM mortise_store s")
+        let row = found.rows.first
+        return HistoryBounds(
+            horizon: row?.integer(0) ?? 0, horizonMark: row?.number(1).map { UInt64(bitPattern: $0) },
+            last: moment.lastTransaction, erasure: row?.integer(2) ?? 0)
     }
 
     /// Hands over the transactions, oldest first, until the body returns false.
@@ -42,7 +46,7 @@ extension PostgreSQLStore: HistoryProviding, HistoryArchive {
         try forEachRow(numbers) { row in try body(row.entry) { try changeSet(of: row, withOwners: false) } }
     }
 
-    /// Forgets transactions. The records stay as they are.
+    /// Forgets transactions: those from the oldest on, and the values of others. The records stay as they are.
     /// - Throws: `PostgreSQLError`; `DataStoreError.unsupportedFeature` if the values have to be gone when the call returns: the server keeps
     ///   what was deleted until it cleans up.
     public func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws {
@@ -50,8 +54,26 @@ extension PostgreSQLStore: HistoryProviding, HistoryArchive {
         guard allowsSave else { throw error(.readOnly) }
         try pool.using { connection in
             _ = try connection.transaction {
-                _ = try moment(connection.run(Self.momentText))
-                try connection.run("DELETE FROM mortise_history WHERE n = ANY($1::int8[])", [.numbers(numbers)])
+                let results = try connection.run([
+                    // Saves wait: what they add is not to be taken for the oldest.
+                    .init("SELECT 1 FROM mortise_store FOR UPDATE"), .init(Self.momentText),
+                    .init(
+                        "UPDATE mortise_history SET kind = \(Self.stub), changes = '' WHERE n = ANY($1::int8[])",
+                        [.numbers(numbers)]),
+                    .init(
+                        "SELECT h.n FROM mortise_history h WHERE h.kind <> \(Self.stub) ORDER BY h.n LIMIT 1"),
+                ])
+                _ = try moment(results[1])
+                // Stubs before the first transaction that is kept are of no use.
+                let first = results[3].rows.first?.integer(0) ?? .max
+                _ = try connection.run([
+                    .init(
+                        """
+                        UPDATE mortise_store SET horizon = h.n, "horizonMark" = h.mark FROM (SELECT n, mark \
+                        FROM mortise_history WHERE n < $1::int8 ORDER BY n DESC LIMIT 1) h
+                        """, [.integer(first)]),
+                    .init("DELETE FROM mortise_history WHERE n < $1::int8", [.integer(first)]),
+                ])
             }
         }
     }
@@ -60,29 +82,76 @@ extension PostgreSQLStore: HistoryProviding, HistoryArchive {
     /// - Throws: `PostgreSQLError`.
     public func historyStatus() throws -> HistoryStatus {
         try reading { connection, moment in
+            let bounds = try bounds(connection, moment)
             let found = try connection.run(
-                "SELECT count(*), coalesce(sum(length(h.changes)), 0)::int8, min(h.n) FROM mortise_history h")
+                "SELECT count(*) FILTER (WHERE h.kind <> \(Self.stub)), coalesce(sum(length(h.changes)), 0)::int8 "
+                    + "FROM mortise_history h")
             let row = found.rows.first
             let count = row?.integer(0) ?? 0
-            let horizon = row?.number(2).map { max($0, 1) - 1 } ?? moment.lastTransaction
             return HistoryStatus(
-                store: identifier, horizon: horizon, last: moment.lastTransaction, bytes: row?.integer(1) ?? 0,
-                transactions: Int(count), holes: Int(max(0, moment.lastTransaction - horizon - count)),
+                store: identifier, horizon: bounds.horizon, last: bounds.last, bytes: row?.integer(1) ?? 0,
+                transactions: Int(count), holes: Int(max(0, bounds.last - bounds.horizon - count)),
                 keepsOldValues: false, isRecorded: false)
         }
     }
 
-    /// None.
-    public func historyHolders() throws -> [HistoryHolder] { [] }
+    private static let stub = HistoryEntry.Kind.stub.rawValue
 
-    /// - Throws: `DataStoreError.unsupportedFeature`.
-    public func updateHistoryHolders(_ body: (inout [HistoryHolder]) throws -> Void) throws {
-        throw DataStoreError.unsupportedFeature
+    /// Who still needs a part of the history.
+    /// - Throws: `PostgreSQLError`.
+    public func historyHolders() throws -> [HistoryHolder] {
+        try reading { connection, _ in try holders(connection) }
     }
 
-    /// The token of the transaction with a number.
+    private func holders(_ connection: PostgreSQLConnection) throws -> [HistoryHolder] {
+        let found = try connection.run("SELECT o.name, o.holder FROM mortise_holder o")
+        return try found.rows.map { row in
+            let name = row.text(0).flatMap(EscapedText.text) ?? ""
+            let text = row.text(1).flatMap(EscapedText.text) ?? ""
+            guard let holder = try? JSONDecoder().decode(HistoryHolder.self, from: Data(text.utf8)) else {
+                throw error(.damagedValue(record: "holder \(name)", property: "holder", found: text))
+            }
+            return holder
+        }.sorted { $0.name < $1.name }
+    }
+
+    /// Changes who needs a part of the history, in one transaction. Saves wait meanwhile.
+    /// - Throws: `PostgreSQLError`; what the body throws.
+    public func updateHistoryHolders(_ body: (inout [HistoryHolder]) throws -> Void) throws {
+        guard allowsSave else { throw error(.readOnly) }
+        try pool.using { connection in
+            try connection.transaction {
+                let results = try connection.run([
+                    .init("SELECT 1 FROM mortise_store FOR UPDATE"), .init(Self.momentText),
+                ])
+                _ = try moment(results[1])
+                let before = try holders(connection)
+                var holders = before
+                try body(&holders)
+                if holders == before { return }
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = .sortedKeys
+                func texts(_ texts: [String]) -> SQLValue {
+                    .array(texts.map { .text(EscapedText.escaped($0)) }, of: "text")
+                }
+                let coded = try holders.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+                _ = try connection.run([
+                    .init("DELETE FROM mortise_holder"),
+                    .init(
+                        "INSERT INTO mortise_holder SELECT * FROM unnest($1::text[], $2::text[])",
+                        [texts(holders.map(\.name)), texts(coded)]),
+                ])
+            }
+        }
+    }
+
+    /// The token of the transaction with a number; without a mark where the history no longer has it.
     public func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
-        DefaultHistoryToken([identifier: Int64(clamping: number)])
+        let number = Int64(clamping: number)
+        let mark = try? reading(
+            .init("SELECT h.mark FROM mortise_history h WHERE h.n = $1::int8", [.integer(number)])
+        ).1.rows.first?.number(0)
+        return DefaultHistoryToken(number, mark: (mark ?? nil).map { UInt64(bitPattern: $0) }, store: identifier)
     }
 
     /// The transactions with greater numbers, without values.
@@ -113,12 +182,13 @@ extension PostgreSQLStore: HistoryProviding, HistoryArchive {
     /// The changes of a transaction as everybody who follows gets them. What the schema lacks is left out.
     private func changeSet(of row: HistoryRow, withOwners: Bool) throws -> ChangeSet {
         let entry = row.entry
-        guard let changes = HistoryChanges(row.changes, below: row.next) else {
+        let changes = entry.kind == .stub ? HistoryChanges() : HistoryChanges(row.changes, below: row.next)
+        guard let changes else {
             throw error(.damagedValue(record: "transaction \(entry.number)", property: "changes", found: "other bytes"))
         }
         return naming.changeSet(
             of: changes, entry.number, at: entry.timestamp, author: entry.author, process: entry.process,
-            bundle: entry.bundle, withOwners: withOwners)
+            bundle: entry.bundle, mark: entry.mark, withOwners: withOwners)
     }
 
     /// The first rows after a number.
@@ -127,19 +197,24 @@ extension PostgreSQLStore: HistoryProviding, HistoryArchive {
     ) throws -> [HistoryRow] {
         let found = try connection.run(
             "SELECT h.n, h.at, h.author, h.process, h.bundle, h.changes, "
-                + "(SELECT s.\"nextNumber\" FROM mortise_store s) FROM mortise_history h WHERE h.n > $1::int8 AND h.n <= $2::int8 ORDER BY h.n LIMIT $3::int8",
+                + "(SELECT s.\"nextNumber\" FROM mortise_store s), h.kind, h.mark FROM mortise_history h "
+                + "WHERE h.n > $1::int8 AND h.n <= $2::int8 ORDER BY h.n LIMIT $3::int8",
             [.integer(first), .integer(last), .integer(Int64(count))])
         return try found.rows.map { row in
             let number = row.integer(0)
-            guard case .blob(let changes)? = row.value(5) else {
+            guard case .blob(let changes)? = row.value(5),
+                let kind = UInt8(exactly: row.integer(7)).flatMap(HistoryEntry.Kind.init)
+            else {
                 throw error(.damagedValue(record: "transaction \(number)", property: "changes", found: "other bytes"))
             }
             let seconds = if case .real(let seconds)? = row.value(1) { seconds } else { 0.0 }
             func text(_ column: Int32) -> String? { row.text(column).flatMap(EscapedText.text) }
             let entry = HistoryEntry(
-                number: number, mark: nil, timestamp: Date(timeIntervalSinceReferenceDate: seconds), author: text(2),
-                process: text(3) ?? "", bundle: text(4) ?? "",
-                kind: HistoryChanges.isErasure(changes) ? .erasure : .changes)
+                number: number, mark: row.number(8).map { UInt64(bitPattern: $0) },
+                timestamp: Date(timeIntervalSinceReferenceDate: seconds), author: text(2), process: text(3) ?? "",
+                bundle: text(4) ?? "",
+                // A program of an earlier version names no kind.
+                kind: kind == .changes && HistoryChanges.isErasure(changes) ? .erasure : kind)
             return HistoryRow(entry: entry, changes: changes, next: row.number(6) ?? .max)
         }
     }
@@ -167,7 +242,7 @@ extension PostgreSQLStore: HistoryProviding, HistoryArchive {
         var first = first
         while true {
             let page = try rows(connection, after: first, upTo: last, atMost: 1_000)
-            found += try page.map { try changeSet(of: $0, withOwners: withOwners) }
+            found += try page.filter { $0.entry.kind != .stub }.map { try changeSet(of: $0, withOwners: withOwners) }
             guard page.count == 1_000, let last = page.last else { return found }
             first = last.entry.number
         }

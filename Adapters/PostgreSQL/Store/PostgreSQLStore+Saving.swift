@@ -62,7 +62,9 @@ extension PostgreSQLStore {
                 return (
                     DataStoreSaveChangesResult(
                         for: identifier, remappedIdentifiers: permanent,
-                        historyToken: DefaultHistoryToken([identifier: transaction])), changes, requested.updated
+                        historyToken: DefaultHistoryToken(
+                            transaction, mark: writer.isEmpty ? nil : writer.mark, store: identifier)), changes,
+                    requested.updated
                 )
             }
             // Until then the context asks once more, and needs to know what was there.
@@ -229,7 +231,7 @@ extension PostgreSQLStore {
     func changeSet(_ writer: SaveWriter, _ number: Int64, author: String?) -> ChangeSet {
         naming.changeSet(
             of: writer.changes, number, at: Date(), author: author, process: ProcessInfo.processInfo.processName,
-            bundle: Bundle.main.bundleIdentifier ?? "", withOwners: true)
+            bundle: Bundle.main.bundleIdentifier ?? "", mark: writer.mark, withOwners: true)
     }
 
     // MARK: Outcomes

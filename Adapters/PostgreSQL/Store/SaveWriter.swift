@@ -26,6 +26,8 @@ final class SaveWriter {
     let mapping: TableMapping
     /// Names the save where its outcome is asked for.
     private let key = UUID()
+    /// The mark of the transaction in the history.
+    let mark = HistoryMark.next()
     /// When the history says that it was.
     private var date = 0.0
     private(set) var moment: PostgreSQLStore.Moment
@@ -312,12 +314,15 @@ final class SaveWriter {
         statements += [
             .init(
                 """
-                INSERT INTO mortise_history VALUES ($1::int8, $2::float8, $3::text, $4::text, $5::text, $6::bytea)
+                INSERT INTO mortise_history (n, at, author, process, bundle, changes, kind, mark) \
+                VALUES ($1::int8, $2::float8, $3::text, $4::text, $5::text, $6::bytea, $7::int8, $8::int8)
                 """,
                 [
                     .integer(transaction), .real(date), author.map(text) ?? .null,
                     text(ProcessInfo.processInfo.processName), text(Bundle.main.bundleIdentifier ?? ""),
                     .blob(changes.data),
+                    .integer(Int64((changes.isErasure ? HistoryEntry.Kind.erasure : .changes).rawValue)),
+                    .integer(Int64(bitPattern: mark)),
                 ]),
             .init(
                 "INSERT INTO mortise_saves VALUES ($1::uuid, $2::int8, $3::int8, $4::int8)",
@@ -325,6 +330,10 @@ final class SaveWriter {
             .init(
                 "DELETE FROM mortise_saves WHERE n < $1::int8", [.integer(transaction - Self.mostSaves)]),
         ]
+        if changes.isErasure {
+            statements.append(
+                .init("UPDATE mortise_store SET erasure = $1::int8", [.integer(transaction)]))
+        }
         if holdsNaN, !moment.holdsNaN { statements.append(.init("UPDATE mortise_store SET \"holdsNaN\" = true")) }
         if notifies {
             statements.append(

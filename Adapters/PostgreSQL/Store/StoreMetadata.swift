@@ -20,7 +20,8 @@ struct StoreMetadata {
         """
         CREATE TABLE mortise_store (identifier text NOT NULL, format int8 NOT NULL, schema text NOT NULL, \
         "schemaNumber" int8 NOT NULL, "nextNumber" int8 NOT NULL, "lastTransaction" int8 NOT NULL, \
-        "holdsNaN" bool NOT NULL, "nextEntity" int8 NOT NULL, "nextProperty" int8 NOT NULL)
+        "holdsNaN" bool NOT NULL, "nextEntity" int8 NOT NULL, "nextProperty" int8 NOT NULL, \
+        \(storeColumns.joined(separator: ", ")))
         """,
         "CREATE TABLE mortise_entity (number int8 PRIMARY KEY, name text NOT NULL, tbl text NOT NULL)",
         """
@@ -29,21 +30,39 @@ struct StoreMetadata {
         """,
         """
         CREATE TABLE mortise_history (n int8 PRIMARY KEY, at float8 NOT NULL, author text, process text NOT NULL, \
-        bundle text NOT NULL, changes bytea NOT NULL)
+        bundle text NOT NULL, changes bytea NOT NULL, \(historyColumns.joined(separator: ", ")))
         """,
         """
         CREATE TABLE mortise_saves (key uuid PRIMARY KEY, n int8 NOT NULL, first int8 NOT NULL, \
         count int8 NOT NULL)
         """,
         "CREATE INDEX mortise_saves_n ON mortise_saves (n)",
+        holderTable,
     ]
+
+    /// What the first stores lacked. The defaults are for programs of that time, which still save and name no such columns: each of their
+    /// transactions gets a mark from the server.
+    private static let historyColumns = [
+        "kind int2 NOT NULL DEFAULT 0",
+        """
+        mark int8 NOT NULL \
+        DEFAULT (('x' || left(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64)::int8)
+        """,
+    ]
+
+    private static let storeColumns = [
+        "horizon int8 NOT NULL DEFAULT 0", "\"horizonMark\" int8", "erasure int8 NOT NULL DEFAULT 0",
+    ]
+
+    private static let holderTable =
+        "CREATE TABLE IF NOT EXISTS mortise_holder (name text PRIMARY KEY, holder text NOT NULL)"
 
     static func create(_ connection: PostgreSQLConnection) throws {
         let empty = try text(of: StoredSchema(version: Schema.Version(0, 0, 0), entities: []))
         _ = try connection.run(
             tables.map { .init($0) } + [
                 .init(
-                    "INSERT INTO mortise_store VALUES ($1::text, \(format), $2::text, 0, 1, 0, false, 1, 1)",
+                    "INSERT INTO mortise_store VALUES ($1::text, \(format), $2::text, 0, 1, 0, false, 1, 1, 0, NULL, 0)",
                     [.text(UUID().uuidString), .text(empty)])
             ])
     }
@@ -57,6 +76,36 @@ struct StoreMetadata {
     /// Whether there is a store in the schema of the connection.
     static func exists(_ connection: PostgreSQLConnection) throws -> Bool {
         try connection.run("SELECT to_regclass('mortise_store') IS NOT NULL").rows.first?.bool(0) ?? false
+    }
+
+    /// Whether the tables are those of an earlier version of this library, whose history had no marks.
+    static func isOlder(_ connection: PostgreSQLConnection) throws -> Bool {
+        let found = try connection.run(
+            """
+            SELECT count(*) FROM pg_attribute a WHERE a.attrelid = to_regclass('mortise_history') \
+            AND a.attname IN ('kind', 'mark') AND NOT a.attisdropped
+            """)
+        return (found.rows.first?.integer(0) ?? 0) < 2
+    }
+
+    /// Gives the store the tables and columns that it lacks, within a transaction.
+    static func upgrade(_ connection: PostgreSQLConnection) throws {
+        guard try isOlder(connection) else { return }
+        func adding(_ columns: [String]) -> String { columns.map { "ADD COLUMN \($0)" }.joined(separator: ", ") }
+        _ = try connection.run([
+            // In the order in which others lock them: nobody who has the one waits for the other.
+            .init("ALTER TABLE mortise_store \(adding(storeColumns))"),
+            .init("ALTER TABLE mortise_history \(adding(historyColumns))"),
+            // The first byte of the changes is their format, and the second one says that all records went.
+            .init("UPDATE mortise_history SET kind = 1 WHERE substr(changes, 2, 1) = '\\x01'::bytea"),
+            .init(
+                """
+                UPDATE mortise_store SET \
+                horizon = coalesce((SELECT min(h.n) - 1 FROM mortise_history h), "lastTransaction"), \
+                erasure = coalesce((SELECT max(h.n) FROM mortise_history h WHERE h.kind = 1), 0)
+                """),
+            .init(holderTable),
+        ])
     }
 
     /// Reads what the store says.

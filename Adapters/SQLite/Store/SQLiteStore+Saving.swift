@@ -41,7 +41,8 @@ extension SQLiteStore {
             return (
                 DataStoreSaveChangesResult(
                     for: identifier, remappedIdentifiers: writer.permanent,
-                    historyToken: DefaultHistoryToken(transaction, mark: writer.mark, store: identifier)), changes,
+                    historyToken: DefaultHistoryToken(
+                        transaction, mark: writer.isEmpty ? nil : writer.mark, store: identifier)), changes,
                 request
             )
         }

@@ -6,21 +6,36 @@ extension HistoryArchive {
     package func transactions(
         matching descriptor: HistoryDescriptor<DefaultHistoryTransaction>
     ) throws -> [DefaultHistoryTransaction] {
+        let (found, haveChanges) = try matches(descriptor)
+        return haveChanges ? found : try withChanges(found)
+    }
+
+    /// The transactions that deleting by a descriptor takes, without their changes: nobody misses what is gone already, and values are
+    /// read only where the predicate or the order looks at them.
+    func deletable(
+        matching descriptor: HistoryDescriptor<DefaultHistoryTransaction>
+    ) throws -> [DefaultHistoryTransaction] { try matches(descriptor, isDeleting: true).found }
+
+    private func matches(
+        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>, isDeleting: Bool = false
+    ) throws -> (found: [DefaultHistoryTransaction], haveChanges: Bool) {
         let query = HistoryQuery(descriptor.predicate, store: historyStore)
         let limit = descriptor.fetchLimit == 0 ? Int.max : Int(clamping: descriptor.fetchLimit)
+        let sortsHeaders = descriptor.sortBy.allSatisfy {
+            $0.keyPath.map { HistoryQuery.headerPaths.contains($0) } ?? false
+        }
         // What is sorted away needs no changes.
-        let sortsHeaders =
-            !descriptor.sortBy.isEmpty && limit < .max && !query.readsChanges
-            && descriptor.sortBy.allSatisfy { $0.keyPath.map { HistoryQuery.headerPaths.contains($0) } ?? false }
+        let isSortedAway = !descriptor.sortBy.isEmpty && limit < .max && !query.readsChanges
+        let isLoading = !sortsHeaders || !(isDeleting || isSortedAway)
         var found: [DefaultHistoryTransaction] = []
-        try forEachMatch(query, loading: !sortsHeaders) { entry, changes in
+        try forEachMatch(query, loading: isLoading, isDeleting: isDeleting) { entry, changes in
             found.append(entry.transaction(of: historyStore, changes))
             return !descriptor.sortBy.isEmpty || found.count < limit
         }
-        if descriptor.sortBy.isEmpty { return found }
+        if descriptor.sortBy.isEmpty { return (found, isLoading) }
         found.sort(using: descriptor.sortBy)
         if found.count > limit { found.removeLast(found.count - limit) }
-        return sortsHeaders ? try withChanges(found) : found
+        return (found, isLoading)
     }
 
     /// Reads the changes of transactions that were found.
@@ -112,29 +127,51 @@ extension HistoryArchive {
         matching descriptor: HistoryDescriptor<DefaultHistoryTransaction>, forced isForced: Bool = false,
         secure isSecure: Bool = false
     ) throws -> Int {
-        let query = HistoryQuery(descriptor.predicate, store: historyStore)
-        let limit = descriptor.fetchLimit == 0 ? Int.max : Int(clamping: descriptor.fetchLimit)
-        var numbers: [Int64] = []
-        if descriptor.sortBy.isEmpty || limit == .max {
-            try forEachMatch(query, loading: false, isDeleting: true) { entry, _ in
-                numbers.append(entry.number)
-                return numbers.count < limit
-            }
-        } else {
-            numbers = try transactions(matching: descriptor).map(\.transactionIdentifier).sorted()
-        }
+        var descriptor = descriptor
+        if descriptor.fetchLimit == 0 { descriptor.sortBy = [] }
+        let numbers = try deletable(matching: descriptor).map(\.transactionIdentifier).sorted()
         guard let last = numbers.last else { return 0 }
         let holders = try historyHolders().filter { $0.needs(last, of: historyStore) }
         if !holders.isEmpty, !isForced {
             throw HistoryHeld(store: historyLocation, holders: holders.map(\.name).sorted())
         }
-        try removeHistory(numbers, secure: isSecure)
-        if !holders.isEmpty {
-            let names = Set(holders.map(\.name))
-            try updateHistoryHolders { all in
-                for place in all.indices where names.contains(all[place].name) { all[place].state = .lost }
+        let names = Set(holders.map(\.name))
+        // First: whatever happens in between, nobody counts as holding what is gone.
+        try turn(names, from: .active, to: .lost)
+        do {
+            try removeHistory(numbers, secure: isSecure)
+        } catch {
+            if (try? isKept(last)) ?? false {
+                try? turn(names, from: .lost, to: .active)
+            } else {
+                tell(ofLost: names)
+            }
+            throw error
+        }
+        tell(ofLost: names)
+        return numbers.count
+    }
+
+    private func turn(_ names: Set<String>, from old: HistoryHolder.State, to new: HistoryHolder.State) throws {
+        if names.isEmpty { return }
+        try updateHistoryHolders { holders in
+            for place in holders.indices where names.contains(holders[place].name) && holders[place].state == old {
+                holders[place].state = new
             }
         }
-        return numbers.count
+    }
+
+    private func isKept(_ number: Int64) throws -> Bool {
+        var isKept = false
+        try readHistory(number...number, from: nil) { entry, _ in
+            isKept = entry.kind != .stub
+            return false
+        }
+        return isKept
+    }
+
+    private func tell(ofLost names: Set<String>) {
+        let store = (self as? any DataStore)?.configuration.name ?? historyLocation
+        for name in names.sorted() { StoreEvents.emit(.historyHolderLost(store: store, holder: name)) }
     }
 }

@@ -122,7 +122,7 @@ public protocol HistoryArchive {
     /// - Parameters:
     ///   - numbers: the numbers of the transactions, ascending.
     ///   - isSecure: whether their values have to be gone from the storage when the call returns.
-    /// - Throws: why they could not be forgotten; the history is as it was then.
+    /// - Throws: why they could not be forgotten. The history is as it was then, unless only their values are still in the storage.
     func removeHistory(_ numbers: [Int64], secure isSecure: Bool) throws
 
     /// How large the history is, and how far it reaches.

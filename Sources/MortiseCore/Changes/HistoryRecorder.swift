@@ -64,6 +64,7 @@ public final class HistoryRecorder: Sendable {
     /// Whether a container records for a store that keeps no history.
     public let isOfSession: Bool
     private let retention: HistoryRetention
+    private let name: String
     private let now: @Sendable () -> Date
     private let state: Mutex<State>
 
@@ -73,14 +74,16 @@ public final class HistoryRecorder: Sendable {
     ///   - numbering: how transactions are numbered.
     ///   - retention: what is kept.
     ///   - last: the number of the last transaction that is not recorded; with numbers of a session it is made up.
+    ///   - name: what events call the store, which is the name of its configuration; nil for its identifier.
     ///   - now: the time.
     public init(
         ofStore store: String, numbering: Numbering, keeping retention: HistoryRetention, after last: Int64 = 0,
-        now: @escaping @Sendable () -> Date = { Date() }
+        named name: String? = nil, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.store = store
         isOfSession = numbering == .ofSession
         self.retention = retention
+        self.name = name ?? store
         self.now = now
         // In milliseconds: no session gives more numbers than that.
         let start = isOfSession ? max(1, Int64(Date().timeIntervalSinceReferenceDate * 1_000)) : last
@@ -90,7 +93,7 @@ public final class HistoryRecorder: Sendable {
     /// Takes in changes that were committed, in the order of the commits. What is incomplete, or has no commit that names it, moves the
     /// horizon: what was before cannot be told from what comes after.
     public func record(_ sets: [ChangeSet]) {
-        state.withLock { state in
+        let lost = state.withLock { state in
             for changes in sets {
                 guard var entry = HistoryEntry(of: changes), !changes.isIncomplete else {
                     forgetAll(&state, upTo: state.bounds.last + 1)
@@ -109,8 +112,13 @@ public final class HistoryRecorder: Sendable {
                 state.bounds.last = entry.number
                 if entry.kind == .erasure { state.bounds.erasure = entry.number }
             }
-            trim(&state)
+            return trim(&state)
         }
+        tell(ofLost: lost)
+    }
+
+    private func tell(ofLost holders: [String]) {
+        for holder in holders { StoreEvents.emit(.historyHolderLost(store: name, holder: holder)) }
     }
 
     private func forgetAll(_ state: inout State, upTo number: Int64) {
@@ -137,8 +145,11 @@ public final class HistoryRecorder: Sendable {
         }
     }
 
-    private func trim(_ state: inout State) {
-        if retention.isUnlimited || state.count == 0 { return }
+    /// Drops what is not kept.
+    /// - Returns: the names of the holders that are lost by that.
+    private func trim(_ state: inout State) -> [String] {
+        if retention.isUnlimited || state.count == 0 { return [] }
+        var lost: [String] = []
         let now = now()
         while state.count > 0 {
             let oldest = state.kept[state.first]
@@ -146,18 +157,19 @@ public final class HistoryRecorder: Sendable {
                 retention.drops(
                     oldestOf: state.count, taking: state.bytes, saved: oldest.entry.timestamp, at: now)
             else { break }
-            var isHeld = false
-            for place in state.holders.indices
-            where state.holders[place].needs(oldest.entry.number, of: store, at: now) {
-                if let most = state.holders[place].maximumLag, state.bytes > most {
-                    state.holders[place].state = .lost
-                } else {
-                    isHeld = true
-                }
+            let needing = state.holders.indices.filter {
+                state.holders[$0].needs(oldest.entry.number, of: store, at: now)
             }
-            if isHeld { break }
+            // As long as one holds it, nobody loses it.
+            let bytes = state.bytes
+            guard needing.allSatisfy({ state.holders[$0].maximumLag.map { bytes > $0 } ?? false }) else { break }
+            for place in needing {
+                state.holders[place].state = .lost
+                lost.append(state.holders[place].name)
+            }
             drop(&state)
         }
+        return lost
     }
 
     /// Lets go of the oldest.
@@ -269,13 +281,13 @@ public final class HistoryRecorder: Sendable {
         let before = holders
         var holders = before
         try body(&holders)
-        let isDone = state.withLock { [holders] state in
-            guard state.holders == before else { return false }
+        let lost: [String]? = state.withLock { [holders] state in
+            guard state.holders == before else { return nil }
             state.holders = holders.sorted { $0.name < $1.name }
-            trim(&state)
-            return true
+            return trim(&state)
         }
-        if !isDone { try updateHolders(body) }
+        guard let lost else { return try updateHolders(body) }
+        tell(ofLost: lost)
     }
 }
 

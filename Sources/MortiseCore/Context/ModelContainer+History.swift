@@ -10,7 +10,8 @@ extension ModelContainer {
     ///   - name: the holder's name.
     ///   - token: what the reader has seen; nil for everything so far.
     ///   - lease: how long it holds without advancing; nil for as long as it likes.
-    ///   - maximumLag: how many bytes of a store's history it may hold; beyond, it is lost. Nil for any number.
+    ///   - maximumLag: how many bytes of a store's history it may hold; beyond, it is lost as soon as a limit drops what it needs, and
+    ///     `StoreEvent.historyHolderLost` says so. Nil for any number.
     /// - Returns: the holder.
     /// - Throws: `SwiftDataError.historyTokenExpired` for a new name, if some of what comes after the token is gone already in one of the
     ///   stores, of which none holds anything then; `DataStoreError.unsupportedFeature` if no store has a history of holders;
@@ -23,7 +24,13 @@ extension ModelContainer {
         var starts: [String: DefaultHistoryToken] = [:]
         try withArchives { archive in
             if try archive.historyHolders().contains(where: { $0.name == name }) { return }
-            if let token { try archive.checkReadable(after: token) }
+            do {
+                if let token { try archive.checkReadable(after: token) }
+            } catch let error as SwiftDataError where error == .historyTokenExpired {
+                // A history without holders refuses nobody.
+                try archive.updateHistoryHolders { _ in }
+                throw error
+            }
             starts[archive.historyStore] = try token?.narrowed(to: archive.historyStore) ?? archive.lastToken()
         }
         var made: Set<String> = []
@@ -35,6 +42,8 @@ extension ModelContainer {
                     holders.append(HistoryHolder(name, token: start, lease: lease, maximumLag: maximumLag))
                     made.insert(archive.historyStore)
                 }
+                // What was there may have been dropped before it was held.
+                if let token, made.contains(archive.historyStore) { try archive.checkReadable(after: token) }
             }
         } catch {
             try? withArchives { archive in
@@ -150,7 +159,7 @@ extension ModelContainer {
     func historyShares<T: HistoryTransaction>(of descriptor: HistoryDescriptor<T>) throws -> [HistoryDescriptor<T>?] {
         let whole = Array(repeating: Optional(descriptor), count: stores.count)
         if descriptor.fetchLimit == 0 || stores.count < 2 { return whole }
-        let histories = try stores.map { try $0.history(descriptor) }
+        let histories = try stores.map { try $0.deletableHistory(descriptor) }
         if histories.count(where: { $0 != nil }) < 2 { return whole }
         let taken = Set(descriptor.merged(histories.compactMap(\.self)))
         return histories.map { history in
@@ -168,10 +177,11 @@ extension ModelContext {
     /// comes after an earlier token learns that something is gone, unless the rest of the predicate would have left it out.
     /// - Parameters:
     ///   - descriptor: which transactions; its order and limit count too, and apply to all stores together as in `fetchHistory(_:)`.
-    ///   - force: whether to delete also what holders need, which are lost then.
+    ///   - force: whether to delete also what holders need, which are lost then, and are told of by `StoreEvent.historyHolderLost`.
     ///   - secure: whether the values have to be gone from the storage when the call returns.
     /// - Returns: how many transactions were deleted.
-    /// - Throws: `HistoryHeld` where holders need some of them, of which nothing was deleted in that store then;
+    /// - Throws: `HistoryHeld` where holders need some of them, of which nothing was deleted in that store then; with `secure`, the
+    ///   store's error where their values cannot leave the storage yet, after which they may be gone from the history, and holders lost;
     ///   `DataStoreError.unsupportedFeature` if no store of the container keeps such a history; the stores' errors.
     @discardableResult
     public func deleteHistory(

@@ -330,6 +330,10 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
                 metadata: ["store": "\(store)", "reason": "\(reason)"])
         case .schemaLoss(let store, let loss, let copy): Self.log(loss, of: store, copy: copy, logger)
         case .remoteChange: NotificationCenter.default.post(name: Self.remoteChange, object: self)
+        case .historyHolderLost(let store, let holder):
+            logger.warning(
+                "a holder of history is lost; fetch the current state and hold from there",
+                metadata: ["store": "\(store)", "holder": "\(holder)"])
         case .fetch, .undoForgotten: break
         }
     }

@@ -40,6 +40,10 @@ public enum StoreEvent: Sendable, Hashable {
     /// A batch changed more records than the context that records its changes can keep: neither it nor what that context had changed
     /// before it can be undone.
     case undoForgotten(entity: String, records: Int)
+    /// A holder of history is lost: transactions that it has not seen were dropped, because it was further behind than its largest lag
+    /// allows, or because their deletion was forced.
+    /// - Parameter holder: the name of the holder.
+    case historyHolderLost(store: String, holder: String)
 }
 
 /// The events of all stores of the process.

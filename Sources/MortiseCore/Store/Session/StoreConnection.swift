@@ -45,7 +45,7 @@ class StoreConnection: @unchecked Sendable {
             isRecorded
             ? HistoryRecorder(
                 ofStore: store.identifier, numbering: .ofSession,
-                keeping: HistoryRetention(transactions: Self.mostRecorded)) : nil
+                keeping: HistoryRetention(transactions: Self.mostRecorded), named: store.configuration.name) : nil
         if let recorder { feed.record(into: recorder) }
         announcements = Announcements(feed, recorder: recorder)
     }
@@ -101,6 +101,20 @@ class StoreConnection: @unchecked Sendable {
     func begin(_ editingState: EditingState) {}
     func end(_ editingState: EditingState) {}
     func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? { nil }
+
+    /// What deleting by a descriptor takes, of an archive without changes; nil where the store has no such history.
+    final func deletableHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? {
+        guard let own = descriptor as? HistoryDescriptor<DefaultHistoryTransaction> else {
+            return try history(descriptor)
+        }
+        var found: [DefaultHistoryTransaction]?
+        do {
+            guard try withArchive({ found = try $0.deletable(matching: own) }) else { return try history(descriptor) }
+        } catch DataStoreError.unsupportedFeature {
+            return nil
+        }
+        return found as? [H]
+    }
     func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool { false }
     /// Runs a body with the store's history, or what is recorded of it.
     /// - Returns: whether there is one that can be asked in this way.

@@ -3,7 +3,7 @@ import Foundation
 import Mortise
 import Testing
 
-@Model private final class Gauge {
+@Model private final class Dial {
     @Attribute(.unique) var level: Double
     @Attribute(.unique) var drift: Float?
     @Attribute(.unique) var read: Date?
@@ -23,16 +23,16 @@ import Testing
     private func container(_ kind: String) throws -> ModelContainer {
         guard kind == "csv" else {
             return try ModelContainer(
-                for: Gauge.self,
-                store: kind == "memory" ? "memory:\(UUID())" : "\(kind):\(folder.path("gauges.\(kind)"))")
+                for: Dial.self,
+                store: kind == "memory" ? "memory:\(UUID())" : "\(kind):\(folder.path("dials.\(kind)"))")
         }
-        try FileManager.default.createDirectory(atPath: folder.path("gauges"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: folder.path("dials"), withIntermediateDirectories: true)
         return try ModelContainer(
-            for: Gauge.self, configurations: CSVConfiguration(folder: URL(fileURLWithPath: folder.path("gauges"))))
+            for: Dial.self, configurations: CSVConfiguration(folder: URL(fileURLWithPath: folder.path("dials"))))
     }
 
     private func notes(_ container: ModelContainer) throws -> [String] {
-        try ModelContext(container).fetch(FetchDescriptor<Gauge>()).map(\.note).sorted()
+        try ModelContext(container).fetch(FetchDescriptor<Dial>()).map(\.note).sorted()
     }
 
     private enum Zero: CaseIterable {
@@ -46,17 +46,17 @@ import Testing
             }
         }
 
-        func gauge(_ note: String, isNegative: Bool) -> Gauge {
-            let gauge = Gauge(note, level: Double(note.utf8.count))
-            set(gauge, isNegative: isNegative)
-            return gauge
+        func dial(_ note: String, isNegative: Bool) -> Dial {
+            let dial = Dial(note, level: Double(note.utf8.count))
+            set(dial, isNegative: isNegative)
+            return dial
         }
 
-        func set(_ gauge: Gauge, isNegative: Bool) {
+        func set(_ dial: Dial, isNegative: Bool) {
             switch self {
-            case .double: gauge.level = isNegative ? -0.0 : 0
-            case .float: gauge.drift = isNegative ? -0.0 : 0
-            case .date: gauge.read = Date(timeIntervalSinceReferenceDate: isNegative ? -0.0 : 0)
+            case .double: dial.level = isNegative ? -0.0 : 0
+            case .float: dial.drift = isNegative ? -0.0 : 0
+            case .date: dial.read = Date(timeIntervalSinceReferenceDate: isNegative ? -0.0 : 0)
             }
         }
     }
@@ -65,25 +65,25 @@ import Testing
     @Test(arguments: stores, Zero.allCases) private func bothZerosAreOneValue(_ kind: String, _ zero: Zero) throws {
         let container = try container(kind)
         let context = ModelContext(container)
-        let first = zero.gauge("a", isNegative: true)
+        let first = zero.dial("a", isNegative: true)
         context.insert(first)
-        context.insert(zero.gauge("bb", isNegative: false))
+        context.insert(zero.dial("bb", isNegative: false))
         try context.save()
         #expect(try notes(container) == ["bb"])
-        context.insert(zero.gauge("ccc", isNegative: true))
+        context.insert(zero.dial("ccc", isNegative: true))
         try context.save()
         #expect(try notes(container) == ["ccc"])
         func isNotUnique(_ error: any Error) -> Bool {
             guard
-                case .notUnique("Gauge", [zero.property], _, _, first.persistentModelID)? = error as? ModelContextError
+                case .notUnique("Dial", [zero.property], _, _, first.persistentModelID)? = error as? ModelContextError
             else { return false }
             return true
         }
-        let strict = zero.gauge("dddd", isNegative: false)
+        let strict = zero.dial("dddd", isNegative: false)
         context.insert(strict, onConflict: .fail)
         #expect { try context.save() } throws: { isNotUnique($0) }
         context.rollback()
-        let other = Gauge("eeeee", level: 5)
+        let other = Dial("eeeee", level: 5)
         context.insert(other)
         try context.save()
         for isNegative in [false, true] {
@@ -92,12 +92,12 @@ import Testing
         }
         context.rollback()
         // Several in one batch, and one that is stored.
-        try context.insert(Gauge.self, from: [false, true]) { gauge, isNegative in
-            let filled = zero.gauge("ffffff", isNegative: isNegative)
-            try gauge.set(\.level, to: filled.level)
-            try gauge.set(\.drift, to: filled.drift)
-            try gauge.set(\.read, to: filled.read)
-            try gauge.set(\.note, to: filled.note)
+        try context.insert(Dial.self, from: [false, true]) { dial, isNegative in
+            let filled = zero.dial("ffffff", isNegative: isNegative)
+            try dial.set(\.level, to: filled.level)
+            try dial.set(\.drift, to: filled.drift)
+            try dial.set(\.read, to: filled.read)
+            try dial.set(\.note, to: filled.note)
         }
         #expect(try notes(container) == ["eeeee", "ffffff"])
     }
@@ -110,22 +110,22 @@ import Testing
         let never = Date(timeIntervalSinceReferenceDate: .nan)
         func insert(_ note: String) throws {
             for number in [Double.nan, -.nan, .signalingNaN] {
-                context.insert(Gauge(note, level: number, drift: .nan, read: never), onConflict: policy)
+                context.insert(Dial(note, level: number, drift: .nan, read: never), onConflict: policy)
             }
             try context.save()
         }
         try insert("a")
         try insert("b")
         #expect(try notes(container) == ["a", "a", "a", "b", "b", "b"])
-        #expect(try context.first(Gauge.self, where: \.level, is: .nan) == nil)
-        let number = Gauge("c", level: 1)
+        #expect(try context.first(Dial.self, where: \.level, is: .nan) == nil)
+        let number = Dial("c", level: 1)
         context.insert(number)
         try context.save()
         number.level = .nan
         try context.save()
-        try context.insert(Gauge.self, from: [Double.nan, .nan]) { gauge, level in
-            try gauge.set(\.level, to: level)
-            try gauge.set(\.note, to: "d")
+        try context.insert(Dial.self, from: [Double.nan, .nan]) { dial, level in
+            try dial.set(\.level, to: level)
+            try dial.set(\.note, to: "d")
         }
         let all = ["a", "a", "a", "b", "b", "b", "c", "d", "d"]
         #expect(try notes(container) == all)

@@ -9,20 +9,51 @@ import Testing
     /// that an error may do without a class, and the number of a failed call, which a `FileError` carries.
     private static let others: Set<String> = ["ConformanceFailure", "ReferenceStoreError", "FileError.Code"]
 
-    @Test func allPublicErrorsHaveAClass() throws {
-        var declared = DeclaredErrors()
+    /// What the tool says to the person at a prompt, and a part of a template. The tests of verbs show these texts.
+    private static let ofTheTool: Set<String> = [
+        "ToolError", "ModelSourceError", "PredicateTextError", "UnknownEntity", "StoreSettingsError",
+        "AdapterTemplate.Location.ShelfError",
+    ]
+
+    private static func sources(in folders: [String]) throws -> [(name: String, text: String)] {
         let package = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        for folder in ["Sources", "Adapters"] {
+        var found: [(name: String, text: String)] = []
+        for folder in folders {
             let files = FileManager.default.enumerator(
                 at: package.appending(path: folder), includingPropertiesForKeys: nil)
             while let file = files?.nextObject() as? URL {
-                if file.pathExtension == "swift" { declared.read(try String(contentsOf: file, encoding: .utf8)) }
+                guard file.pathExtension == "swift" else { continue }
+                found.append((file.lastPathComponent, try String(contentsOf: file, encoding: .utf8)))
             }
         }
+        return found
+    }
+
+    private static func declaredErrors() throws -> DeclaredErrors {
+        var declared = DeclaredErrors()
+        for source in try sources(in: ["Sources", "Adapters"]) { declared.read(source.text) }
+        return declared
+    }
+
+    @Test func allPublicErrorsHaveAClass() throws {
+        let declared = try Self.declaredErrors()
         #expect(declared.publicErrors.count > 45, "\(declared.publicErrors)")
         #expect(declared.withoutClass.subtracting(Self.others).isEmpty, "conform to ClassifiedStoreError")
         #expect(Self.others.isSubset(of: declared.withoutClass))
+    }
+
+    /// A table holds the text of each case; a type that is in none escapes that.
+    @Test func allPublicErrorsAreInATable() throws {
+        var made: Set<String> = []
+        for source in try Self.sources(in: ["Tests"]) where source.name.hasPrefix("ErrorTableTests") {
+            for match in source.text.matches(of: /\.add\(\s*([\w.]+)\.self/) { made.insert(String(match.1)) }
+        }
+        let left = try Self.declaredErrors().publicErrors.filter { error in
+            !made.contains { error == $0 || error.hasSuffix(".\($0)") || error.hasPrefix("\($0).") }
+        }
+        #expect(made.count > 35, "\(made)")
+        #expect(left == Self.others.union(Self.ofTheTool).filter { !$0.hasPrefix("FileError.") })
     }
 
     /// However an error is declared, it is found.

@@ -94,7 +94,7 @@ public macro Transient() = #externalMacro(module: "MortiseMacros", type: "Transi
 /// Makes the values at one key path, or the combination of those at several, unique among the models of a class.
 ///
 /// Saving a model whose values collide with a stored one updates the stored one. Each array is a separate constraint. Nil in any
-/// of the values is no value, and collides with nothing.
+/// of the values is no value, and collides with nothing; nor does a `Double`, `Float` or `Date` that is not a number.
 ///
 /// The stored record takes the newcomer's attributes, and to-one relationships that lead somewhere. Its to-many relationships are
 /// united: nothing is lost by a newcomer that knows less. So importing twice doubles what hangs on a record: two lines of an

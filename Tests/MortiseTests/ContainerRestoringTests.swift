@@ -8,6 +8,11 @@ import Testing
     init(_ text: String, _ picture: Data? = nil) { (self.text, self.picture) = (text, picture) }
 }
 
+@Model private final class Caption {
+    var text: String
+    init(_ text: String) { self.text = text }
+}
+
 @Model private final class Marker {
     var name: String
     init(_ name: String) { self.name = name }
@@ -143,6 +148,39 @@ import Testing
     }
 
     /// Defect: a `ModelConfiguration` took a JSON file of which the beginning was damaged for an append log, and refused its backup.
+    /// Bug: the copy of one store had the name of another one's file, and no backup was ever whole.
+    @Test func noCopyHasTheNameOfAnother() throws {
+        let folder = try Folder()
+        for name in ["one", "two", "three"] {
+            try FileManager.default.createDirectory(atPath: folder.path(name), withIntermediateDirectories: true)
+        }
+        let paths = [folder.path("one/app.json"), folder.path("two/app.json"), folder.path("three/x-app.json")]
+        func open() throws -> ModelContainer {
+            try ModelContainer(stores: [
+                "json:\(paths[0])?name=x": [Note.self], "json:\(paths[1])?name=y": [Marker.self],
+                "json:\(paths[2])?name=z": [Caption.self],
+            ])
+        }
+        let container = try open()
+        let context = ModelContext(container)
+        context.insert(Note("n", Data(repeating: 1, count: 9_000)))
+        context.insert(Marker("m"))
+        context.insert(Caption("l"))
+        try context.save()
+        let backup = folder.path("backup")
+        #expect(try container.backUp(to: backup).map(\.passedOver) == [nil, nil, nil])
+        try container.close()
+        for path in paths { try FileManager.default.removeItem(atPath: path) }
+        // Alone, the last one would have the name that the first one's copy has.
+        let last = try #require(container.storeConfigurations.last { $0.name == "z" })
+        try ModelContainer.restore([last], from: backup)
+        try container.restore(from: backup, replacing: true)
+        let again = try open()
+        #expect(try texts(again) == ["n"])
+        #expect(try onlyModel(Marker.self, in: ModelContext(again)).name == "m")
+        #expect(try onlyModel(Caption.self, in: ModelContext(again)).text == "l")
+    }
+
     @Test(arguments: ["json:s.json", "log:s.log", "model:s.store", "model:s.json"])
     func aFileOfWhichNothingCanBeReadIsReplaced(_ place: String) throws {
         let folder = try Folder()

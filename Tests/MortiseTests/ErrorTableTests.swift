@@ -6,8 +6,8 @@ import Testing
 @testable import MortiseCore
 @testable import MortiseEngine
 
-/// Every case of every public error that an app can meet, made: its text, reason, way out and class. Those of databases and of the tool are in
-/// the tests of their modules.
+/// Every case of every public error that an app can meet, made: its text, reason, way out and class. Those of JSON files and of databases
+/// are in the tests of their modules. `ErrorClassTests` sees to it that no type is left out.
 @Suite struct ErrorTableTests {
     private static let place = ErrorTable.place
     private static let one = Schema.Version(1, 0, 0)

@@ -83,6 +83,7 @@ import Testing
             try expect(#Predicate { $0.number == n }) { $0.number == n }
             try expect(#Predicate { $0.code == c }) { $0.code == c }
             try expect(#Predicate { c == $0.code && $0.number > m }) { $0.code == c && $0.number > m }
+            try expect(#Predicate { $0.code == c && $0.number == n }) { $0.code == c && $0.number == n }
             try expect(#Predicate { $0.token == t }) { $0.token == t }
             let several = [n, m, 400]
             try expect(#Predicate { several.contains($0.number) }) { several.contains($0.number) }
@@ -186,6 +187,28 @@ import Testing
                     #expect(found.map(\.number) == [number])
                 }
             }
+        }
+    }
+
+    /// Bug: of the values of several properties only the first was looked up, and all models that had it were gone through.
+    @Test(arguments: [true, false]) func ofSeveralKeysTheOneThatFewHaveLeadsToTheModel(_ isFirst: Bool) throws {
+        let folder = try Folder()
+        try expectLinear { count in
+            let context = ModelContext(try dated("memory", folder))
+            for _ in 0..<2 {
+                for number in 0..<count {
+                    let part =
+                        isFirst
+                        ? try context.findOrCreate(Part.self, where: \.number, \.code, is: number, "a") {
+                            Part(number, "a", nil)
+                        }
+                        : try context.findOrCreate(Part.self, where: \.code, \.number, is: "a", number) {
+                            Part(number, "a", nil)
+                        }
+                    #expect(part.number == number)
+                }
+            }
+            #expect(try context.fetchCount(FetchDescriptor<Part>()) == count)
         }
     }
 

@@ -78,7 +78,7 @@ import Testing
         let page = try String(
             contentsOf: Document.package.appending(path: "Tests/Docs/searches.md"), encoding: .utf8)
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
-        #expect(rows.count == 10)
+        #expect(rows.count == 20)
         for row in rows {
             let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
             try #require(cells.count == 3, "\(row)")

@@ -39,9 +39,10 @@ extension Inventory {
     /// How many things are at each place.
     /// - Returns: quantities by the name of the place; those that are nowhere under an empty name.
     public func totals() throws -> [String: Int] {
-        let groups = try context(for: nil).aggregate(FetchDescriptor<Item>(), by: \.place?.name, .sum(\.quantity))
+        let groups = try context(for: nil).groups(
+            FetchDescriptor<Item>(), by: \.place?.name, computing: .sum(\.quantity))
         var totals: [String: Int] = [:]
-        for (place, quantity) in groups { totals[place ?? "", default: 0] += quantity }
+        for group in groups { totals[group.key ?? "", default: 0] += group.values }
         return totals
     }
 }

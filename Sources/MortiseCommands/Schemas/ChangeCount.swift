@@ -39,14 +39,15 @@ struct ChangeCount {
                 case .hasNone: count += values.contains { $0.isNull } ? 1 : 0
                 case .isNoneOf(let allowed): count += values.contains { !$0.isNull && !allowed.contains($0) } ? 1 : 0
                 case .isDuplicate:
-                    if values.contains(where: \.isNull) { continue }
+                    if values.contains(where: \.isNeverUnique) { continue }
+                    let key = values.map(\.uniqueForm)
                     // The first of a group counts with the second.
-                    guard let isCounted = seen[values] else {
-                        seen[values] = false
+                    guard let isCounted = seen[key] else {
+                        seen[key] = false
                         continue
                     }
                     count += isCounted ? 1 : 2
-                    seen[values] = true
+                    seen[key] = true
                 }
             }
         }

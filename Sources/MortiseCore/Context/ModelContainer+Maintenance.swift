@@ -65,7 +65,7 @@ extension ModelContainer {
     /// Writes a copy of each store, as of one moment, into a folder; others may save meanwhile. Each copy opens as its store
     /// does. Several stores are copied one after the other.
     /// - Parameter folder: the path of the folder, which is made if it does not exist. A copy has the name of its store's file, behind
-    ///   that of its configuration where several have that name.
+    ///   that of its configuration where another copy would have that name, too.
     /// - Returns: one report for each store, in the order of the configurations. Stores that cannot be copied, such as those in memory,
     ///   and those that have no file yet, are passed over: see `StoreReport.passedOver`.
     /// - Throws: `MaintenanceError.unsupported` if no store can be copied, `.folderNotMade`; `ModelContextError.containerClosed`; the

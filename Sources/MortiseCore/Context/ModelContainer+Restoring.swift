@@ -74,14 +74,17 @@ struct BackupNames {
 
     func name(of configuration: any DataStoreConfiguration) -> String {
         let own = file(of: configuration)
-        // Stores in several folders may have files of one name.
-        return configurations.count { file(of: $0) == own } > 1 ? long(configuration) : own
+        // Stores in several folders may have files of one name, or of one that a copy of another has for that reason.
+        let isTaken = configurations.contains { other in
+            other.name != configuration.name && (file(of: other) == own || long(other) == own)
+        }
+        return isTaken ? long(configuration) : own
     }
 
     /// The path of a configuration's copy; nil without a copy.
     func existing(of configuration: any DataStoreConfiguration, in root: URL) -> String? {
-        // A container with more stores may have written it.
-        [name(of: configuration), long(configuration)]
+        // A container with more stores may have written it, and the short name is another's then.
+        [long(configuration), name(of: configuration)]
             .map { root.appending(path: $0).path(percentEncoded: false) }
             .first { FileManager.default.fileExists(atPath: $0) }
     }

@@ -138,7 +138,8 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
         case storeIdentifier, entityName, primaryKey, isTemporary
     }
 
-    /// Decodes an identifier.
+    /// Decodes an identifier. The names of its store and entity are kept for the life of the process: for what comes from anywhere, take
+    /// its text and `init(string:)`.
     /// - Throws: `DecodingError` for anything that `encode(to:)` did not write. A temporary identifier decodes to
     ///   itself in the process that made it and has no meaning in another.
     public init(from decoder: any Decoder) throws {

@@ -3,17 +3,17 @@ import MortiseCore
 
 extension KeyBuffer {
     /// Puts together the key that a row has in an index, straight from its columns.
-    /// - Returns: whether a value is null, so that the row's uniqueness does not count.
+    /// - Returns: whether a value is null or, as a number or a date, not a number, so that the row's uniqueness does not count.
     @discardableResult
     func setKey(
         _ place: ChunkPlace, _ offset: Int, _ definition: IndexDefinition, _ dictionaries: [StringDictionary?]
     ) -> Bool {
         removeAll()
-        var hasNull = false
+        var isExempt = false
         for component in definition.components {
             let entry = place.entry(component.slot)
             let isNull = entry.form == .none || place.isAbsent(entry, offset)
-            if isNull { hasNull = true }
+            if isNull { isExempt = true }
             if component.isOptional {
                 append(isNull ? 0 : 1)
                 if isNull { continue }
@@ -21,21 +21,27 @@ extension KeyBuffer {
                 append(bigEndian: 0)
                 continue
             }
-            appendValue(place, entry, offset, component, dictionaries)
+            if appendValue(place, entry, offset, component, dictionaries) { isExempt = true }
         }
-        return hasNull
+        return isExempt
     }
 
+    /// - Returns: whether it equals nothing.
     private func appendValue(
         _ place: ChunkPlace, _ entry: ChunkPlace.Entry, _ offset: Int, _ component: KeyComponent,
         _ dictionaries: [StringDictionary?]
-    ) {
+    ) -> Bool {
         switch entry.form {
         case .bool: append(place.load(entry, offset, as: UInt8.self))
         case .uint64: append(bigEndian: UInt64(littleEndian: place.load(entry, offset, as: UInt64.self)))
         case .float:
-            append(double: Double(Float(bitPattern: UInt32(littleEndian: place.load(entry, offset, as: UInt32.self)))))
-        case .double, .date: append(double: place.double(entry, offset))
+            let number = Float(bitPattern: UInt32(littleEndian: place.load(entry, offset, as: UInt32.self)))
+            append(double: Double(number))
+            return number.isNaN
+        case .double, .date:
+            let number = place.double(entry, offset)
+            append(double: number)
+            return number.isNaN
         case .uuid: append(uuid: place.uuid(entry, offset))
         case .decimal: append(decimal: place.decimal(entry, offset))
         case .text: append(utf8: place.bytes(entry, offset))
@@ -56,6 +62,7 @@ extension KeyBuffer {
             append(UInt8(truncatingIfNeeded: target))
         default: append(signed: place.integer(entry, offset) ?? 0)
         }
+        return false
     }
 
     private func append(utf8 bytes: UnsafeRawBufferPointer) {

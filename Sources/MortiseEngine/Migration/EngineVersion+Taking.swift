@@ -214,8 +214,8 @@ extension TableVersion {
         let key = KeyBuffer()
         try forEachChunk { first, rows, place in
             for offset in 0..<rows where !place.isDead(offset) {
-                let hasNull = key.setKey(place, offset, definition, dictionaries)
-                entries.append(key.key, row: UInt64(first + offset), isExempt: hasNull)
+                let isExempt = key.setKey(place, offset, definition, dictionaries)
+                entries.append(key.key, row: UInt64(first + offset), isExempt: isExempt)
             }
         }
         if isUnique {

@@ -214,27 +214,27 @@ private final class TailTableMaker {
         for (number, definition) in plan.indexes.enumerated() {
             for (sequence, change) in zip(tail.sequences, tail.changes) {
                 guard let row = change.row, definition.slots.allSatisfy(change.slots.contains) else { continue }
-                let hasNull = key.setKey(
+                let isExempt = key.setKey(
                     values.place(ofChunk: row >> Chunk.shift), row & Chunk.mask, definition, values.dictionaries)
-                try bring(key.key, sequence, hasNull, number, relative)
+                try bring(key.key, sequence, isExempt, number, relative)
             }
             for (place, sequence) in found.insertedSequences.enumerated() {
                 let row = table.endRow + place
                 guard writer.isLive(row) else { continue }
-                let hasNull = key.setKey(writer.place(row), row & Chunk.mask, definition, writer.dictionaries)
-                try bring(key.key, sequence, hasNull, number, relative)
+                let isExempt = key.setKey(writer.place(row), row & Chunk.mask, definition, writer.dictionaries)
+                try bring(key.key, sequence, isExempt, number, relative)
             }
             writer.indexes[number].seal()
         }
     }
 
     private func bring(
-        _ key: UnsafeRawBufferPointer, _ sequence: UInt64, _ hasNull: Bool, _ number: Int,
+        _ key: UnsafeRawBufferPointer, _ sequence: UInt64, _ isExempt: Bool, _ number: Int,
         _ relative: (Int) -> TailTableMaker?
     ) throws {
         guard let writer else { return }
         let definition = plan.indexes[number]
-        if !hasNull {
+        if !isExempt {
             for entity in definition.family {
                 guard let other = entity == plan.number ? self : relative(entity),
                     let place = other === self ? number : other.plan.index(sameAs: definition),

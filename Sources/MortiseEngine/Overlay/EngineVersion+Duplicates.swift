@@ -27,25 +27,25 @@ extension EngineVersion {
         }
         let key = KeyBuffer()
         var cursor = IndexCursor(index.added, overlay, from: 0)
-        // Records with one key come together, and null is a matter of the key.
-        var lastNull: IndexProbe?
+        // Records with one key come together, and whether it counts is a matter of the key.
+        var lastExempt: IndexProbe?
         while let entry = cursor.next() {
-            if let lastNull, entry.hasSameKey(as: lastNull) { continue }
+            if let lastExempt, entry.hasSameKey(as: lastExempt) { continue }
             // Null comes first in a key, and may come often.
             if definition.components.first?.isOptional == true, entry.head >> 56 == 0 { continue }
             let row = Int(entry.row)
-            if overlay.isKnownToHaveNull(row) { continue }
+            if overlay.isKnownToBeExempt(row) { continue }
             for (other, relative) in relatives {
                 guard let found = relative.row(sharing: entry, besides: other === table ? entry.row : nil) else {
                     continue
                 }
                 let chunk = table.cell(ofChunk: row >> Chunk.shift).take()
-                let hasNull = withExtendedLifetime(chunk) {
+                let isExempt = withExtendedLifetime(chunk) {
                     key.setKey(chunk.place, row & Chunk.mask, definition, table.dictionaries)
                 }
-                if hasNull {
-                    overlay.noteNull(row)
-                    lastNull = entry
+                if isExempt {
+                    overlay.noteExempt(row)
+                    lastExempt = entry
                     break
                 }
                 return .notUnique(

@@ -38,16 +38,16 @@ final class IndexOverlay: @unchecked Sendable {
     private let gone = Mutex<IndexTree?>(nil)
     /// The entries that the tail has brought, once the first version is whole.
     private let brought = Mutex<IndexTree?>(nil)
-    /// The records that the tail has brought and whose keys have null in them, as far as that was found out: many of them may have one
+    /// The records that the tail has brought and whose keys have null or NaN in them, as far as that was found out: many of them may have one
     /// key, and a chunk is read to see that this is why.
-    private let nullRecords = Mutex<Set<UInt64>>([])
+    private let exemptRecords = Mutex<Set<UInt64>>([])
 
     init(_ kind: Kind) { self.kind = kind }
 
     /// Whether entries lead to rows.
     var rows: Rows? { if case .rows(let rows) = kind { rows } else { nil } }
 
-    /// Whether no two entries may have the same key, but for keys with null in them.
+    /// Whether no two entries may have the same key, but for keys with null or NaN in them.
     var isUnique: Bool { rows?.definition.family.isEmpty == false }
 
     /// Whether an entry of the checkpoint's tree does not count.
@@ -187,32 +187,32 @@ final class IndexOverlay: @unchecked Sendable {
         if rows.definition.components.first?.isOptional == true, one.head >> 56 == 0 { return }
         if one.row >= end, other.row >= end { return }
         let numbers = [one, other].compactMap { rows.tail.sequence(ofRow: Int($0.row)) }
-        if nullRecords.withLock({ known in numbers.contains { known.contains($0) } }) { return }
+        if exemptRecords.withLock({ known in numbers.contains { known.contains($0) } }) { return }
         let (first, second) = one.row < other.row ? (one, other) : (other, one)
         func original(_ probe: IndexProbe) -> UInt64? {
-            self.original(probe, rows) { nullRecords.withLock { $0.formUnion(numbers) } }
+            self.original(probe, rows) { exemptRecords.withLock { $0.formUnion(numbers) } }
         }
         guard let earlier = original(first), let later = original(second) else { return }
         rows.tail.noteDuplicate(rows.definition, later, earlier)
     }
 
-    /// Whether the key of a row that the tail has touched was found to have null in it.
-    func isKnownToHaveNull(_ row: Int) -> Bool {
+    /// Whether the key of a row that the tail has touched was found to have null or NaN in it.
+    func isKnownToBeExempt(_ row: Int) -> Bool {
         guard let number = rows?.tail.sequence(ofRow: row) else { return false }
-        return nullRecords.withLock { $0.contains(number) }
+        return exemptRecords.withLock { $0.contains(number) }
     }
 
-    func noteNull(_ row: Int) {
+    func noteExempt(_ row: Int) {
         guard let number = rows?.tail.sequence(ofRow: row) else { return }
-        nullRecords.withLock { _ = $0.insert(number) }
+        exemptRecords.withLock { _ = $0.insert(number) }
     }
 
     /// The number of an entry's record, if the entry is as the tail has left it and its key counts; what was saved since has been
-    /// checked. A key with null does not count.
-    private func original(_ probe: IndexProbe, _ rows: Rows, hasNull note: () -> Void) -> UInt64? {
+    /// checked. A key with null or NaN does not count.
+    private func original(_ probe: IndexProbe, _ rows: Rows, isExempt note: () -> Void) -> UInt64? {
         let (row, tail) = (Int(probe.row), rows.tail)
         if row >= tail.base.endRow {
-            // Whether there is null in its key the other one says, which is the same.
+            // Whether its key counts the other one says, which is the same.
             guard let place = numbered(probe), brought.withLock({ $0?.contains(place) ?? false }) else { return nil }
             return place.row
         }
@@ -220,10 +220,10 @@ final class IndexOverlay: @unchecked Sendable {
         return withExtendedLifetime(chunk) {
             let key = KeyBuffer()
             let offset = row & Chunk.mask
-            let hasNull = key.setKey(chunk.place, offset, rows.definition, tail.dictionaries)
+            let isExempt = key.setKey(chunk.place, offset, rows.definition, tail.dictionaries)
             let found = IndexProbe(key.key, row: probe.row, isWide: rows.definition.isWide)
-            if hasNull, found.hasSameKey(as: probe) { note() }
-            return hasNull || chunk.place.isDead(offset) || !found.hasSameKey(as: probe)
+            if isExempt, found.hasSameKey(as: probe) { note() }
+            return isExempt || chunk.place.isDead(offset) || !found.hasSameKey(as: probe)
                 ? nil : chunk.place.sequence(offset)
         }
     }

@@ -17,13 +17,13 @@ extension EngineTransaction {
         if table.plan.indexes.isEmpty { return }
         let place = table.place(row)
         for (number, definition) in table.plan.indexes.enumerated() {
-            let hasNull = key.setKey(place, row & Chunk.mask, definition, table.dictionaries)
+            let isExempt = key.setKey(place, row & Chunk.mask, definition, table.dictionaries)
             let bytes = key.key
             if bulk != nil {
-                bulk?.append(bytes, row: UInt64(row), entity: entity, index: number, isExempt: hasNull)
+                bulk?.append(bytes, row: UInt64(row), entity: entity, index: number, isExempt: isExempt)
                 continue
             }
-            if !definition.family.isEmpty, !hasNull {
+            if !definition.family.isEmpty, !isExempt {
                 try refuseDuplicate(of: bytes, definition, table, number, entity, row)
             }
             table.indexes[number].insert(bytes, row: UInt64(row), owner: table.owner)

@@ -118,8 +118,8 @@ extension SortedEntries {
                 continue
             }
             for row in row..<end {
-                let hasNull = key.setKey(place, row & Chunk.mask, definition, table.dictionaries)
-                append(key.key, row: UInt64(row), isExempt: hasNull)
+                let isExempt = key.setKey(place, row & Chunk.mask, definition, table.dictionaries)
+                append(key.key, row: UInt64(row), isExempt: isExempt)
             }
             row = end
         }
@@ -140,8 +140,9 @@ extension SortedEntries {
             }
         case .double where !isWide, .date where !isWide:
             for row in rows {
+                let number = place.double(entry, row & Chunk.mask)
                 append(
-                    head: KeyBuffer.ordered(place.double(entry, row & Chunk.mask)), second: 0, row: UInt64(row))
+                    head: KeyBuffer.ordered(number), second: 0, row: UInt64(row), isExempt: number.isNaN)
             }
         case .int64 where !isWide:
             for row in rows {

@@ -37,7 +37,7 @@ public final class EngineVersion: StoreVersion {
     ) -> PersistentIdentifier? {
         guard let plan = catalog.plan(name),
             let place = plan.indexes.firstIndex(where: { $0.constraint == constraint }),
-            values.count == plan.indexes[place].components.count, !values.contains(where: \.isNull)
+            values.count == plan.indexes[place].components.count, !values.contains(where: \.isNeverUnique)
         else { return nil }
         let definition = plan.indexes[place]
         let buffer = KeyBuffer()

@@ -99,6 +99,33 @@ import Testing
         #expect(codes == ["ALP", "POR", "TRO"])
     }
 
+    @Test func manyRecordsAreInsertedInOneTransaction() throws {
+        let context = try GuideModels.context()
+        let rows = [(email: "ada@example.org", name: "Nobody"), (email: "eve@example.org", name: "Eve")]
+        try context.insert(Traveler.self, from: rows, onConflict: .keep) { traveler, row in
+            try traveler.set(\.email, to: row.email)
+            try traveler.set(\.name, to: row.name)
+        }
+        let names = try context.fetch(FetchDescriptor<Traveler>(sortBy: [SortDescriptor(\.name)])).map(\.name)
+        #expect(names == ["Ada", "Ben", "Eve"])
+    }
+
+    /// What the table of the guide says of texts.
+    @Test func textsAreSearchedAsTheTableSays() throws {
+        let context = ModelContext(try ModelContainer(for: Stop.self, store: "memory:"))
+        for place in ["Evora", "\u{c9}vora", "E\u{301}vora", "evora velha"] { context.insert(Stop(place, nights: 1)) }
+        try context.save()
+        func count(_ predicate: Predicate<Stop>) throws -> Int {
+            try context.fetchCount(FetchDescriptor(predicate: predicate))
+        }
+        #expect(try count(#Predicate { $0.place == "\u{c9}vora" }) == 2)
+        #expect(try count(#Predicate { $0.place.starts(with: "Evora") }) == 1)
+        #expect(try count(#Predicate { $0.place.contains("vora") }) == 4)
+        #expect(try count(#Predicate { $0.place.contains("Vora") }) == 0)
+        #expect(try count(#Predicate { $0.place.localizedStandardContains("evora") }) == 4)
+        #expect(try count(#Predicate { $0.place.contains(/^[EÉ]v/) }) == 3)
+    }
+
     @Test func manyRecordsAreChangedInOneTransaction() throws {
         let context = try GuideModels.context()
         let cheap = #Predicate<Trip> { $0.price < 1_500 }

@@ -152,7 +152,7 @@ extension ReferenceWork {
             if references.isEmpty, layout.uniqueConstraints.isEmpty { continue }
             for (number, slots) in layout.uniqueConstraints.enumerated() where steps.enforcesUnique(layout, number) {
                 let values = slots.map { record.values[$0] }
-                if values.contains(where: \.isNull) { continue }
+                if values.contains(where: \.isNeverUnique) { continue }
                 let key = [.string(layout.entityName), .integer(Int64(number))] + values.map(steps.uniqueKey)
                 if !seen.insert(key).inserted {
                     throw ReferenceStoreError.notUnique(

@@ -83,7 +83,7 @@ final class ContextReader: RecordReader {
     /// The records of some tables that differ from the stored ones. With conjuncts, those that they rule out may be missing.
     func changedRecords(in numbers: Set<Int>, matching conjuncts: [StoreQuery.Conjunct] = []) -> [RecordReference] {
         guard let tracker else { return [] }
-        let key = conjuncts.lazy.compactMap { LookupKey($0.expression) }.first
+        let keys = conjuncts.flatMap { LookupKey.all(in: $0.expression) }
         var found: [RecordReference] = []
         for number in numbers {
             guard let table = touchedTable(number) else { continue }
@@ -92,9 +92,9 @@ final class ContextReader: RecordReader {
                 let row = isInserted ? -Int(model._place) : model._row
                 found.append(RecordReference(table: number, row: row))
             }
-            let fitting = key.flatMap { $0.fits(table.layout.record) ? $0 : nil }
+            let fitting = keys.filter { $0.fits(table.layout.record) }
             func models(in list: inout ModelList) -> [any PersistentModel] {
-                fitting.flatMap { list.candidates(in: table, at: $0.slot, $0.values) } ?? list.models(of: table)
+                list.candidates(in: table, fitting) ?? list.models(of: table)
             }
             models(in: &tracker.changed).forEach(add)
             models(in: &tracker.inserted).forEach(add)
@@ -158,35 +158,5 @@ final class ContextReader: RecordReader {
 
     override var rowsAreInIdentityOrder: Bool {
         tables.allSatisfy { !($0.rows is SessionRows) && ($0.rows as? PastRows)?.hasReturned != true }
-    }
-}
-
-/// What a conjunct asks of one attribute: that it has one of some values.
-private struct LookupKey {
-    let slot: Int
-    let values: [StoredValue]
-
-    init?(_ expression: QueryExpression) {
-        switch expression {
-        case .compare(.equal, .property(.variable(0), let property), .constant(let value)),
-            .compare(.equal, .constant(let value), .property(.variable(0), let property)):
-            (slot, values) = (property.slot, [value])
-        case .contains(.list(let elements), .property(.variable(0), let property)):
-            slot = property.slot
-            values = elements.compactMap { if case .constant(let value) = $0 { value } else { nil } }
-            guard values.count == elements.count else { return nil }
-        case .and(let parts):
-            guard let part = parts.lazy.compactMap({ LookupKey($0) }).first else { return nil }
-            self = part
-        default: return nil
-        }
-    }
-
-    /// Whether the slot is an attribute of the values' kind.
-    func fits(_ layout: RecordLayout) -> Bool {
-        guard slot < layout.slots.count, layout.slots[slot].role == .attribute,
-            let kind = layout.slots[slot].property.attribute?.kind
-        else { return false }
-        return LookupValue.isMade(of: kind) && values.allSatisfy { $0.fits(kind) }
     }
 }

@@ -184,7 +184,7 @@ struct TransformRun {
                     let value = record[name] ?? .null
                     return (value.isNull ? defaults[record.entity]?[name] ?? .null : value).uniqueForm
                 }
-                if !key.contains(where: \.isNull) { body(record.id, key) }
+                if !key.contains(where: \.isNeverUnique) { body(record.id, key) }
             }
         }
         // Keys may be long and many: kept are those alone whose hash value two records have.
@@ -406,21 +406,6 @@ extension StoredSchema {
                         }, uniquingKeysWith: { first, _ in first })
                 )
             }, uniquingKeysWith: { first, _ in first })
-    }
-}
-
-extension StoredValue {
-    /// One form of all values that are the same in a unique constraint.
-    fileprivate var uniqueForm: StoredValue {
-        func number(_ number: Double) -> Double { number.isNaN ? .nan : number == 0 ? 0 : number }
-        return switch self {
-        case .float(let value): .float(value.isNaN ? .nan : value == 0 ? 0 : value)
-        case .double(let value): .double(number(value))
-        case .date(let value):
-            .date(Date(timeIntervalSinceReferenceDate: number(value.timeIntervalSinceReferenceDate)))
-        case .url(let value): .string(value.absoluteString)
-        default: self
-        }
     }
 }
 

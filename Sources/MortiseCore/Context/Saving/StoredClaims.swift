@@ -77,7 +77,7 @@ struct StoredClaims {
         answer.isWhole = found.isWhole
         for (source, row) in found.records {
             let stored = slots.map { source.value(row: row, slot: $0) }
-            if stored.contains(where: \.isNull) { continue }
+            if stored.contains(where: \.isNeverUnique) { continue }
             let claim = UniqueClaim(entity: declaring.entityName, slots: slots, values: stored)
             answer.owners[claim] = source.identifier(ofRow: row)
         }
@@ -97,16 +97,13 @@ struct StoredClaims {
 }
 
 extension UniqueClaim {
-    /// Whether the comparison of queries finds every record with these values. NaN is not equal to itself there, and
-    /// composite values are compared by the program's own code.
+    /// Whether the comparison of queries finds every record with these values. Composite values are compared by the program's own
+    /// code there.
     fileprivate var isFoundByQueries: Bool {
         values.allSatisfy { value in
             switch value {
-            case .double(let number): !number.isNaN
-            case .float(let number): !number.isNaN
             case .decimal(let number): !number.isNaN
-            case .date(let date): !date.timeIntervalSinceReferenceDate.isNaN
-            case .bool, .integer, .unsigned, .string, .data, .uuid, .url, .identifier: true
+            case .bool, .integer, .unsigned, .float, .double, .string, .data, .date, .uuid, .url, .identifier: true
             default: false
             }
         }

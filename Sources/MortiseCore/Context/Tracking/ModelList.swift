@@ -151,6 +151,21 @@ extension ModelList {
         return found.compactMap { model(in: $0, of: table) }
     }
 
+    /// The same for the one of several keys that the fewest models may have. A key that few have is not compared with those behind it.
+    mutating func candidates(in table: ModelHost, _ keys: [LookupKey]) -> [any PersistentModel]? {
+        guard var best = keys.first else { return nil }
+        if keys.count > 1, count(of: table) > Self.fewest, let part = part(of: table) {
+            var least = Int.max
+            for key in keys where least > Self.fewest {
+                table.indexedSlots.insert(key.slot)
+                let count = indexes.count(
+                    of: key.values, in: ObjectIdentifier(table), at: key.slot, models, among: parts[part].places)
+                if count < least { (least, best) = (count, key) }
+            }
+        }
+        return candidates(in: table, at: best.slot, best.values)
+    }
+
     /// Notes that the model in a place has another value in a slot.
     mutating func noteValue(_ value: StoredValue, at slot: Int, in table: ModelHost, place: Int) {
         indexes.add(value, place - 1, in: ObjectIdentifier(table), at: slot, of: count(of: table))
@@ -196,17 +211,36 @@ private struct ValueIndexes {
         of values: [StoredValue], in table: ObjectIdentifier, at slot: Int, _ models: [(any PersistentModel)?],
         among places: [Int]
     ) -> [Int] {
-        let key = Key(table: table, slot: slot)
-        if all.index(forKey: key) == nil { all[key] = Index() }
-        // In its place: taking it out and putting it back is dearer than the look-up.
-        guard let own = all.index(forKey: key) else { return [] }
-        if all.values[own].count < places.count { all.values[own].extend(over: models, among: places, at: slot) }
+        guard let own = upToDate(in: table, at: slot, models, among: places) else { return [] }
         let index = all.values[own]
         if values.count == 1, index.others.isEmpty {
             guard let found = index.places[LookupValue(values[0])] else { return [] }
             if found.count < 2 { return found }
         }
         return Set(values.flatMap { index.places[LookupValue($0)] ?? [] } + index.others).sorted()
+    }
+
+    /// How many places `places` would look through.
+    mutating func count(
+        of values: [StoredValue], in table: ObjectIdentifier, at slot: Int, _ models: [(any PersistentModel)?],
+        among places: [Int]
+    ) -> Int {
+        guard let own = upToDate(in: table, at: slot, models, among: places) else { return 0 }
+        return values.reduce(all.values[own].others.count) {
+            $0 + (all.values[own].places[LookupValue($1)]?.count ?? 0)
+        }
+    }
+
+    /// Where an index is that has all places of its table.
+    private mutating func upToDate(
+        in table: ObjectIdentifier, at slot: Int, _ models: [(any PersistentModel)?], among places: [Int]
+    ) -> Dictionary<Key, Index>.Index? {
+        let key = Key(table: table, slot: slot)
+        if all.index(forKey: key) == nil { all[key] = Index() }
+        // In its place: taking it out and putting it back is dearer than the look-up.
+        guard let own = all.index(forKey: key) else { return nil }
+        if all.values[own].count < places.count { all.values[own].extend(over: models, among: places, at: slot) }
+        return own
     }
 
     mutating func add(_ value: StoredValue, _ place: Int, in table: ObjectIdentifier, at slot: Int, of count: Int) {

@@ -4,8 +4,8 @@ public protocol StoreVersion: AnyObject, Sendable {
     var number: UInt64 { get }
     /// The records of exactly that entity, subentities not included; nil for an entity that the store does not hold.
     func rows(ofEntity name: String) -> RowSource?
-    /// The record whose values in the slots of a uniqueness constraint are these; nil if no record has them, or if one
-    /// of the values is null.
+    /// The record whose values in the slots of a uniqueness constraint are these; nil if no record has them, or if one of the values
+    /// conflicts with nothing: null, and a number or a date that is not a number. Both zeros are one value.
     func identifier(ofEntity name: String, constraint: Int, values: [StoredValue]) -> PersistentIdentifier?
     /// Checks that everything read from this version so far was complete. Rows are read by calls that cannot throw, so
     /// call this before returning an answer, a copy or a comparison based on them.

@@ -45,7 +45,9 @@ extension PostgreSQLConfiguration: TransparentConfiguration {
         // Cut, it may end within a character.
         for dropped in 0..<4 {
             let part = bytes.prefix(limit).dropLast(bytes.count > limit ? dropped : 0)
-            if let text = String(validating: part, as: UTF8.self) { return .init(.string(text), byteCount: bytes.count) }
+            if let text = String(validating: part, as: UTF8.self) {
+                return .init(.string(text), byteCount: bytes.count)
+            }
         }
         return .init(.data(Data(bytes.prefix(limit))), byteCount: bytes.count)
     }
@@ -62,7 +64,8 @@ extension PostgreSQLConfiguration: TransparentConfiguration {
         let mapping = TableMapping(metadata.schema, metadata.catalog, .postgreSQL)
         guard let table = mapping.entities[record.entityName]?.table else { return [] }
         var parts: [StoredPart] = []
-        try connection.read("SELECT t.ctid, t.* FROM \(SQLName.quoted(table)) t WHERE t.id = \(number)") { columns, values in
+        try connection.read("SELECT t.ctid, t.* FROM \(SQLName.quoted(table)) t WHERE t.id = \(number)") {
+            columns, values in
             parts += zip(columns, values).map { name, bytes in
                 StoredPart(
                     name: name, place: table, kind: bytes == nil ? "NULL" : "",

@@ -51,8 +51,10 @@ struct IdentityWalk: Sequence, IteratorProtocol {
             var head = Head(
                 entity: number, source: source, row: -1, identifier: PersistentIdentifier(namespace: 0, sequence: 0))
             if !isInOrder {
-                head.order = (0..<source.endRow).filter(source.contains(row:)).map { ($0, source.identifier(ofRow: $0)) }
-                    .sorted { Self.precedes($1.1, $0.1) }.map(\.0)
+                head.order = (0..<source.endRow).filter(source.contains(row:)).map {
+                    ($0, source.identifier(ofRow: $0))
+                }
+                .sorted { Self.precedes($1.1, $0.1) }.map(\.0)
             }
             if head.advance() { heads.append(head) }
         }

@@ -19,8 +19,16 @@ struct PredicateSource {
         var isOptional = false
         /// Whether it holds together without parentheses.
         var isPrimary = true
+        /// Whether it is a chain that ends where something in it is nil.
+        var isChain = false
+        /// Whether the last link itself may be nil, and not only one before it.
+        var endsInOptional = false
 
         var operand: String { isPrimary ? text : "(\(text))" }
+        /// What a method is called on: within a chain it would be called on what is not nil.
+        var receiver: String { isPrimary && !isChain ? text : "(\(text))" }
+        /// Before the name of a member.
+        var dot: String { endsInOptional ? "?." : "." }
     }
 
     private let schema: StoredSchema
@@ -42,7 +50,8 @@ struct PredicateSource {
     ///   - order: the keys of the order.
     /// - Throws: `Unwritable`.
     static func descriptor(
-        _ entity: String, where conditions: [QueryExpression], sortedBy order: [StoreQuery.Order], in schema: StoredSchema
+        _ entity: String, where conditions: [QueryExpression], sortedBy order: [StoreQuery.Order],
+        in schema: StoredSchema
     ) throws(Unwritable) -> String {
         var source = PredicateSource(schema)
         guard SwiftName.isIdentifier(entity) else { throw Unwritable(reason: "\(entity.shown()) is no name in Swift") }
@@ -118,7 +127,8 @@ struct PredicateSource {
         case .identifier(let base):
             let record = try write(base)
             return Piece(
-                text: "\(record.operand)\(record.isOptional ? "?" : "").persistentModelID", isOptional: record.isOptional)
+                text: "\(record.operand)\(record.dot)persistentModelID", isOptional: record.isOptional,
+                isChain: record.isOptional)
         case .not(let base): return Piece(text: "!\(try condition(base).operand)")
         case .and(let parts): return try joined(parts, " && ", "true")
         case .or(let parts): return try joined(parts, " || ", "false")
@@ -152,9 +162,11 @@ struct PredicateSource {
             guard outer.isOptional else { throw Unwritable(reason: "a condition on a value that is never nil") }
             let name = unused("value")
             names[variable] = name
-            return Piece(text: "\(outer.operand).flatMap { \(name) in \(try write(body).text) }", isOptional: true)
+            return Piece(text: "\(outer.receiver).flatMap { \(name) in \(try write(body).text) }", isOptional: true)
         case .isKind(let base, let entity):
-            guard SwiftName.isIdentifier(entity) else { throw Unwritable(reason: "\(entity.shown()) is no name in Swift") }
+            guard SwiftName.isIdentifier(entity) else {
+                throw Unwritable(reason: "\(entity.shown()) is no name in Swift")
+            }
             return Piece(text: "\(try present(base).operand) is \(SwiftName.quoted(entity))", isPrimary: false)
         case .member, .decoded: throw Unwritable(reason: "a part of a coded value, whose type only the models know")
         default: throw Unwritable(reason: "\("\(expression)".shown(limit: 100))")
@@ -168,14 +180,17 @@ struct PredicateSource {
         return piece
     }
 
-    private mutating func condition(_ expression: QueryExpression) throws(Unwritable) -> Piece { try present(expression) }
+    private mutating func condition(_ expression: QueryExpression) throws(Unwritable) -> Piece {
+        try present(expression)
+    }
 
     private mutating func joined(
         _ parts: [QueryExpression], _ sign: String, _ none: String
     ) throws(Unwritable) -> Piece {
         var texts: [String] = []
         for part in parts { texts.append(try condition(part).operand) }
-        return texts.isEmpty ? Piece(text: none) : Piece(text: texts.joined(separator: sign), isPrimary: texts.count == 1)
+        return texts.isEmpty
+            ? Piece(text: none) : Piece(text: texts.joined(separator: sign), isPrimary: texts.count == 1)
     }
 
     private mutating func property(
@@ -187,11 +202,12 @@ struct PredicateSource {
         else { throw Unwritable(reason: "\(property.name.shown()) is no name in Swift") }
         let isList = layout.slots[slot].role.isToMany
         if isList, record.isOptional { throw Unwritable(reason: "a list of a record that may be nil") }
+        let isOptional = !isList && layout.slots[slot].property.isOptional
         // A key path has its root without parentheses.
         let name = SwiftName.quoted(property.name)
         return Piece(
-            text: "\(record.text)\(record.isOptional ? "?" : "").\(name)",
-            isOptional: record.isOptional || (!isList && layout.slots[slot].property.isOptional))
+            text: "\(record.text)\(record.dot)\(name)", isOptional: record.isOptional || isOptional,
+            isChain: record.isOptional, endsInOptional: isOptional)
     }
 
     private mutating func compare(
@@ -220,17 +236,17 @@ struct PredicateSource {
             left.isOptional ? unused("value") : left.operand, right.isOptional ? unused("value") : right.operand
         )
         var text = plain(x, y)
-        if right.isOptional { text = "\(right.operand).flatMap { \(y) in \(text) }" }
-        if left.isOptional { text = "\(left.operand).flatMap { \(x) in \(text) }" }
+        if right.isOptional { text = "\(right.receiver).flatMap { \(y) in \(text) }" }
+        if left.isOptional { text = "\(left.receiver).flatMap { \(x) in \(text) }" }
         return Piece(text: comparison == .notEqual ? "\(text) != false" : "\(text) == true", isPrimary: false)
     }
 
     /// A test of a text; false for nil.
     private mutating func test(_ expression: QueryExpression, _ make: (String) -> String) throws(Unwritable) -> Piece {
         let text = try write(expression)
-        guard text.isOptional else { return Piece(text: make(text.operand), isPrimary: false) }
+        guard text.isOptional else { return Piece(text: make(text.receiver), isPrimary: false) }
         let name = unused("value")
-        return Piece(text: "\(text.operand).flatMap { \(name) in \(make(name)) } == true", isPrimary: false)
+        return Piece(text: "\(text.receiver).flatMap { \(name) in \(make(name)) } == true", isPrimary: false)
     }
 
     private mutating func membership(
@@ -248,7 +264,7 @@ struct PredicateSource {
         guard found.isOptional else { return Piece(text: "\(list).contains(\(found.text))") }
         let name = unused("value")
         return Piece(
-            text: "\(found.operand).flatMap { \(name) in \(list).contains(\(name)) } == true", isPrimary: false)
+            text: "\(found.receiver).flatMap { \(name) in \(list).contains(\(name)) } == true", isPrimary: false)
     }
 
     private mutating func quantified(
@@ -258,7 +274,8 @@ struct PredicateSource {
         var entity = ""
         if case .property(_, let property) = base {
             entity =
-                layouts[property.entity].flatMap { layout in layout.slot(named: property.name).map { layout.slots[$0] } }?
+                layouts[property.entity].flatMap { layout in layout.slot(named: property.name).map { layout.slots[$0] }
+                }?
                 .property.relationship?.destination ?? ""
         }
         if entity.isEmpty { throw Unwritable(reason: "the elements of a coded value, whose type only the models know") }

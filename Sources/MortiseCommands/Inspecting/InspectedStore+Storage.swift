@@ -12,7 +12,8 @@ extension InspectedStore {
 
     /// Runs one statement that only reads, without keeping other requests from the store.
     /// - Throws: `StatementError`; what the store throws.
-    package func answer(toStatement text: String, showsPlan: Bool) throws -> (answer: StatementAnswer, seconds: Double) {
+    package func answer(toStatement text: String, showsPlan: Bool) throws -> (answer: StatementAnswer, seconds: Double)
+    {
         guard let transparent else { throw StatementError.noLanguage }
         let clock = ContinuousClock.now
         let answer = try transparent.answer(toStatement: text, within: StatementLimits(showsPlan: showsPlan))

@@ -14,7 +14,9 @@ struct DifferencePage {
     }
 
     /// The form that asks for it; of one record where it is given.
-    static func form(_ store: Int, from: String = "", to: String = "", entity: String? = nil, key: String? = nil) -> HTML {
+    static func form(_ store: Int, from: String = "", to: String = "", entity: String? = nil, key: String? = nil)
+        -> HTML
+    {
         let record: HTML? = entity.map { entity in
             "<input type=\"hidden\" name=\"entity\" value=\"\(entity)\"><input type=\"hidden\" name=\"record\" value=\"\(key ?? "")\">"
         }
@@ -32,7 +34,9 @@ struct DifferencePage {
         let entity = given("entity")
         let key = entity == nil ? nil : given("record")
         let subject: HTML? = entity.map { entity in
-            key.map { "<p class=\"lead\">Of <a href=\"\(Link.record(number, entity, $0))\">\(entity) \($0)</a> alone</p>" }
+            key.map {
+                "<p class=\"lead\">Of <a href=\"\(Link.record(number, entity, $0))\">\(entity) \($0)</a> alone</p>"
+            }
                 ?? "<p class=\"lead\">Of records of \(entity) alone</p>"
         }
         let form = Self.form(number, from: from, to: to, entity: entity, key: key)
@@ -48,7 +52,8 @@ struct DifferencePage {
         }
         guard first <= last else {
             return page(
-                "<p class=\"error\" role=\"alert\">Transaction \(from) comes after \(to). Exchange them.</p>", status: 400)
+                "<p class=\"error\" role=\"alert\">Transaction \(from) comes after \(to). Exchange them.</p>",
+                status: 400)
         }
         guard let found = try store.difference(from: first, to: last, entity: entity, key: key) else {
             return page("<p class=\"lead\">This kind of store keeps no history.</p>")

@@ -162,7 +162,8 @@ struct RecordPage {
         }
         let list: HTML =
             entries.isEmpty ? "<p class=\"none\">Nothing lately.</p>" : "<ol class=\"timeline\">\(entries)</ol>"
-        return "<section><h2>History</h2>\(list)<p><a href=\"\(all)\">Everything that happened to it</a></p>\(between)</section>"
+        return
+            "<section><h2>History</h2>\(list)<p><a href=\"\(all)\">Everything that happened to it</a></p>\(between)</section>"
     }
 
     // MARK: Changes

@@ -66,7 +66,9 @@ struct UndoPage {
 
     /// Stages what can be taken back.
     func stage() throws -> InspectorAnswer {
-        guard let undo = try store.undo(of: transaction), !undo.edits.isEmpty else { return .redirect(.undo(number, transaction)) }
+        guard let undo = try store.undo(of: transaction), !undo.edits.isEmpty else {
+            return .redirect(.undo(number, transaction))
+        }
         frame.site.changeStaged(number) { staged in for edit in undo.edits { staged.stage(edit) } }
         return .redirect(.changes(number))
     }

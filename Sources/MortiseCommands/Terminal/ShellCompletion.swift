@@ -31,9 +31,11 @@ struct ShellCompletion {
         }
         var steps = before[start...].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         steps.removeLast()
-        if steps.isEmpty { return (start, Self.words + properties(of: entity)) }
-        // Inside of "any stops (…" the names are those of the members, which may be any entity that is led to.
-        var reached = Set([entity] + lists(of: entity))
+        // Inside of "any stops (…" the names are those of the members.
+        let isInside = before.count { $0 == "(" } > before.count { $0 == ")" }
+        let members = isInside ? earlier.compactMap { list($0, of: entity) } : []
+        if steps.isEmpty { return (start, Self.words + ([entity] + members).flatMap(properties)) }
+        var reached = Set([entity] + members)
         for step in steps {
             reached = Set(
                 reached.compactMap { name in
@@ -47,8 +49,9 @@ struct ShellCompletion {
 
     private func properties(of entity: String) -> [String] { layouts[entity]?.slots.map(\.name) ?? [] }
 
-    private func lists(of entity: String) -> [String] {
-        layouts[entity]?.slots.filter(\.role.isToMany).compactMap { $0.property.relationship?.destination } ?? []
+    /// Where a to-many relationship leads to; nil for any other property.
+    private func list(_ name: String, of entity: String) -> String? {
+        layouts[entity]?.slots.first { $0.name == name && $0.role.isToMany }?.property.relationship?.destination
     }
 }
 #endif

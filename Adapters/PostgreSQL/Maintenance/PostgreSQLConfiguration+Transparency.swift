@@ -1,5 +1,5 @@
 #if PostgreSQL
-public import Foundation
+import Foundation
 public import MortiseCore
 import MortiseSQL
 

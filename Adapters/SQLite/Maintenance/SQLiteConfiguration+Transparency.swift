@@ -1,6 +1,6 @@
 #if SQLite
 import CSQLite
-public import Foundation
+import Foundation
 public import MortiseCore
 import MortiseSQL
 

@@ -61,6 +61,42 @@ import Testing
         #expect(plan.contains("all records as they were"), "\(plan)")
     }
 
+    /// What was exported then, and what is exported now as of then, are the same bytes, with records that are gone since.
+    @Test(arguments: ["trips.json", "trips.log"]) func anExportIsThatOfThen(_ name: String) throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips(name, 12)
+        let before = try succeed("export", store)
+        let csv = try succeed("export", store, "--entity", "Stop", "--format", "csv")
+        let number = try lastTransaction(store)
+        _ = try succeed("delete", store, "Stop", "--where", "trip.name in ['Trip 0', 'Trip 5']", "--yes")
+        _ = try succeed("set", store, "Guide", "--all", "name=Nobody", "--yes")
+        #expect(try succeed("export", store) != before)
+        #expect(try succeed("export", store, "--as-of", number) == before)
+        #expect(try succeed("export", store, "--entity", "Stop", "--format", "csv", "--as-of", number) == csv)
+        let some = ["export", store, "--entity", "Guide", "--where", "name == 'Ada'", "--as-of", number]
+        #expect(try ToolRun(some).output.contains("\"name\":\"Ada\""))
+        let file = folder.path("then.jsonl")
+        let late = try ToolRun("export", store, file, "--as-of", "999")
+        #expect(late.status == ToolExitStatus.usage && !FileManager.default.fileExists(atPath: file), "\(late)")
+    }
+
+    @Test(arguments: ["trips.json", "trips.log"]) func theHistoryOfARecordHasItsValuesThen(_ name: String) throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips(name, 3)
+        let found = try succeed(
+            "fetch", store, "Guide", "--where", "name == 'Ada'", "--select", "$id", "--format", "csv")
+        let key = try #require(found.split(separator: "\n").last)
+        let number = try lastTransaction(store)
+        _ = try succeed("set", store, "Guide", "--where", "name == 'Ada'", "name=Grace", "--yes")
+        let then = try succeed("history", store, "--record", "Guide/\(key)", "--as-of", number)
+        #expect(then.contains("as of \(number):") && then.contains("  name = Ada") && !then.contains("now:"), "\(then)")
+        #expect(try succeed("history", store, "--record", "Guide/\(key)").contains("  name = Grace"))
+        let json = try succeed("history", store, "--record", "Guide/\(key)", "--as-of", number, "--format", "json")
+        #expect(json.contains("{\"then\":{") && json.contains("Ada"))
+        let missing = try ToolRun("history", store, "--as-of", number)
+        #expect(missing.status == ToolExitStatus.usage && missing.errors.contains("--record"), "\(missing)")
+    }
+
     @Test func aPointThatCannotBeReadIsExplained() throws {
         let folder = try ToolFolder()
         let store = try folder.trips("trips.log", 3)

@@ -42,10 +42,14 @@ import Testing
             "/s/0/history",
             "/s/0/e/\(entity)?sort=\(query)", "/s/0/history/1", "/s/0/explain?q=\(query)", "/s/0/\(query)",
             "/s/0/e/\(query)",
-            "/s/0/history?author=\(query)",
+            "/s/0/history?author=\(query)", "/s/0/history/1/undo", "/s/0/difference?from=0&to=1",
+            "/s/0/difference?from=\(query)&to=\(query)", "/s/0/difference?from=0&to=1&entity=\(entity)&record=\(query)",
+            "/s/0/sql?q=\(query)",
         ]
         for number in 1...Self.attacks.count {
-            pages += ["/s/0/e/\(entity)/\(number)", "/s/0/e/\(entity)/\(number)?edit=1"]
+            pages += [
+                "/s/0/e/\(entity)/\(number)", "/s/0/e/\(entity)/\(number)?edit=1", "/s/0/storage/\(entity)/\(number)",
+            ]
         }
         for path in pages {
             let page = try run.get(path)
@@ -76,7 +80,7 @@ import Testing
             "method", "action", "autocomplete", "type", "value", "spellcheck", "autocapitalize", "placeholder",
             "autofocus", "for",
             "rows", "checked", "selected", "download", "min", "max", "transform", "x", "y", "rx", "data-version",
-            "data-href",
+            "data-href", "data-follows",
             "hidden", "inputmode", "datetime", "reversed", "colspan", "html", "aria-describedby",
         ]
         let text = Array(page)

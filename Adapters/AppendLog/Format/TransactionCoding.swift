@@ -277,6 +277,35 @@ extension ByteReader {
         guard rest > 0 else { throw fault("ends too early") }
     }
 
+    /// Where a transaction names a record: what happened to it, and where in the payload that is said.
+    mutating func places(
+        ofRecord wanted: UInt64, _ catalog: LogCatalog
+    ) throws -> [(what: String, range: Range<Int>)] {
+        _ = try origin()
+        var places: [(what: String, range: Range<Int>)] = []
+        for what in ["deleted", "updated"] {
+            for _ in 0..<(try count(of: 2)) {
+                let (entity, count) = try group(catalog)
+                for _ in 0..<count {
+                    let start = offset
+                    let sequence = try varint()
+                    _ = try pairs(entity, catalog)
+                    if sequence == wanted { places.append((what, start..<offset)) }
+                }
+            }
+        }
+        for _ in 0..<(try count(of: 2)) {
+            let (entity, count) = try group(catalog)
+            for _ in 0..<count {
+                let start = offset
+                var sequence: UInt64 = 0
+                try records(entity, 1, catalog) { number, _ in sequence = number }
+                if sequence == wanted { places.append(("inserted", start..<offset)) }
+            }
+        }
+        return places
+    }
+
     private mutating func file() throws(PayloadFault) -> ExternalReference {
         let name = ExternalReference.Name(
             high: try fixed(UInt64.self).byteSwapped, low: try fixed(UInt64.self).byteSwapped)

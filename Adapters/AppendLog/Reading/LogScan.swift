@@ -30,6 +30,9 @@ struct ScannedFrame {
         self.isContinued = isContinued
     }
 
+    /// Where in the file a byte of the payload is.
+    func offset(of place: Int) -> Int64 { position.offset + Int64(FrameHeader.size + start + place) }
+
     /// Runs a body that reads the payload, and says where in the file it was faulty.
     func reading<R>(_ body: (inout ByteReader) throws -> R) throws -> R {
         var reader = ByteReader(payload)
@@ -37,8 +40,7 @@ struct ScannedFrame {
             return try body(&reader)
         } catch let fault as PayloadFault {
             throw LogFault.malformed(
-                part: .frame, offset: position.offset + Int64(FrameHeader.size + start + fault.offset),
-                what: fault.what)
+                part: .frame, offset: offset(of: fault.offset), what: fault.what)
         }
     }
 

@@ -14,6 +14,9 @@ struct RecordWalker {
     /// Begins with a reader positioned before the value of `records`.
     init(_ reader: JSONReader) { self.reader = reader }
 
+    /// How far the text was read.
+    var position: Int { reader.position }
+
     /// Enters the next record, up to its number; nil after the last.
     /// - Throws: an error where the text is not as described; the document reader tells precisely.
     mutating func next() throws -> Record? {

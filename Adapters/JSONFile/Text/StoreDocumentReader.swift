@@ -240,6 +240,20 @@ extension StoreDocumentReader {
         }
     }
 
+    /// Where the text of a record is; nil where the document has no such record.
+    /// - Throws: `StoreDocumentError` for a text that is not as described up to there.
+    package func range(ofRecord sequence: UInt64) throws -> Range<Int>? {
+        try locating {
+            let (_, reader, _) = try readHead()
+            var walker = RecordWalker(JSONReader(bytes, at: reader.position, depth: 1))
+            while let record = try walker.next() {
+                try walker.skip()
+                if record.sequence == sequence { return record.offset..<walker.position }
+            }
+            return nil
+        }
+    }
+
     /// The fault of a reference that does not hold.
     private func locate(
         _ violation: ReferenceCheck.Violation, plan: DocumentPlan, recordsAt start: Int

@@ -391,6 +391,49 @@ final class PostgreSQLConnection {
         if let failure { throw failure }
     }
 
+    /// Runs one statement without values and hands over each row, with its values as text, while it comes. The server refuses a text with
+    /// several statements.
+    /// - Parameter row: gets the names of the columns, and the values of a row; returns false to end the statement.
+    /// - Throws: `PostgreSQLError`. The connection is closed where the statement did not come to its end.
+    func read(_ text: String, row: (_ columns: [String], _ values: [UnsafeRawBufferPointer?]) -> Bool) throws {
+        guard isUsable else { throw PostgreSQLError(location, .unreachable(message: "the connection is closed")) }
+        roundTrips += 1
+        let deadline = patience.map { ContinuousClock.now + $0 }
+        guard PQsendQueryParams(handle, text, 0, nil, nil, nil, nil, 0) == 1, PQsetSingleRowMode(handle) == 1 else {
+            throw lost()
+        }
+        var failure: PostgreSQLError?
+        while let result = try nextResult(deadline) {
+            defer { PQclear(result) }
+            switch PQresultStatus(result) {
+            case PGRES_SINGLE_TUPLE, PGRES_TUPLES_OK:
+                let places = 0..<PQnfields(result)
+                let columns = places.map { PQfname(result, $0).map { String(cString: $0) } ?? "" }
+                // The last result has no row, and tells the columns of an answer without rows.
+                let values = places.map { column -> UnsafeRawBufferPointer? in
+                    if PQntuples(result) == 0 || PQgetisnull(result, 0, column) != 0 { return nil }
+                    return UnsafeRawBufferPointer(
+                        start: PQgetvalue(result, 0, column), count: Int(PQgetlength(result, 0, column)))
+                }
+                if PQntuples(result) == 0 {
+                    _ = row(columns, [])
+                } else if !row(columns, values) {
+                    canceller.cancel()
+                    close()
+                    return
+                }
+            case PGRES_COMMAND_OK: break
+            case PGRES_FATAL_ERROR: failure = failure ?? error(of: result)
+            default:
+                // Data that would have to be copied.
+                close()
+                throw PostgreSQLError(location, .unreachable(message: "the statement has no rows"))
+            }
+        }
+        if PQstatus(handle) == CONNECTION_BAD { close() }
+        if let failure { throw failure }
+    }
+
     /// Fills a table by COPY.
     func copy(_ text: String, _ data: [UInt8]) throws {
         guard isUsable else { throw PostgreSQLError(location, .unreachable(message: "the connection is closed")) }

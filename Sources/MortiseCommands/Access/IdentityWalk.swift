@@ -15,9 +15,17 @@ struct IdentityWalk: Sequence, IteratorProtocol {
         let source: RowSource
         var row: Int
         var identifier: PersistentIdentifier
+        /// The rows in order, the last one first, where the source has them in another; nil where it does not.
+        var order: [Int]?
 
         /// Goes on to the next row that is there; false at the end.
         mutating func advance() -> Bool {
+            if order != nil {
+                guard let next = order?.popLast() else { return false }
+                row = next
+                identifier = source.identifier(ofRow: next)
+                return true
+            }
             row += 1
             while row < source.endRow {
                 if source.contains(row: row) {
@@ -33,11 +41,21 @@ struct IdentityWalk: Sequence, IteratorProtocol {
     /// The last one comes next.
     private var heads: [Head] = []
 
-    init(_ version: any StoreVersion, _ schema: StoredSchema) {
+    /// - Parameters:
+    ///   - version: what is walked.
+    ///   - schema: its entities.
+    ///   - isInOrder: whether the rows of each entity are in identity order; those of records that have come back from the past are not.
+    init(_ version: any StoreVersion, _ schema: StoredSchema, isInOrder: Bool = true) {
         for (number, entity) in schema.entities.enumerated() {
             guard let source = version.rows(ofEntity: entity.name), source.count > 0 else { continue }
             var head = Head(
                 entity: number, source: source, row: -1, identifier: PersistentIdentifier(namespace: 0, sequence: 0))
+            if !isInOrder {
+                head.order = (0..<source.endRow).filter(source.contains(row:)).map {
+                    ($0, source.identifier(ofRow: $0))
+                }
+                .sorted { Self.precedes($1.1, $0.1) }.map(\.0)
+            }
             if head.advance() { heads.append(head) }
         }
         heads.sort { Self.precedes($1.identifier, $0.identifier) }

@@ -48,6 +48,14 @@ package struct InspectedValue: Sendable {
     }
 }
 
+/// A query in Swift.
+package enum InspectedSource: Sendable, Hashable {
+    case none
+    case code(String)
+    /// Swift cannot say it, or only the models know how: what of it, in a few words.
+    case unwritable(String)
+}
+
 /// Records of one page.
 package struct InspectedPage: Sendable {
     package struct Row: Sendable {
@@ -68,5 +76,6 @@ package struct InspectedPage: Sendable {
     package var explanation: FetchExplanation?
     package var suggestion: String?
     package var seconds = 0.0
+    package var source = InspectedSource.none
 }
 #endif

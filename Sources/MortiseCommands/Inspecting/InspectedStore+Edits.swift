@@ -68,7 +68,7 @@ extension InspectedStore {
 }
 
 /// Staged changes as they come to pass.
-private struct StagedDraft {
+struct StagedDraft {
     var changes = ChangeSet(author: StagedChanges.author)
     var conflicts: [StagedConflict] = []
     let reader: RecordReader
@@ -76,7 +76,7 @@ private struct StagedDraft {
 }
 
 extension InspectedStore.Reading {
-    fileprivate func draft(_ staged: StagedChanges) throws -> StagedDraft {
+    func draft(_ staged: StagedChanges) throws -> StagedDraft {
         let entity = staged.edits.first?.record.entityName ?? store.schema.entities.first?.name ?? ""
         let identifiers = staged.edits.map { QueryExpression.constant(.identifier($0.record)) }
         // Others are read by their identifiers from the same state.
@@ -114,7 +114,7 @@ extension InspectedStore.Reading {
         return draft
     }
 
-    private func text(_ record: RecordReference, _ reader: RecordReader) -> String {
+    func text(_ record: RecordReference, _ reader: RecordReader) -> String {
         let slots = reader.tables[record.table].layout.slots
         return slots.indices.filter { slots[$0].role != .toManyDerived }
             .map { ValueText.json(reader.value(record, slot: $0)) }.joined(separator: ",")

@@ -32,6 +32,7 @@ extension InspectedStore {
             page.explanation = run.explanation
             page.suggestion = run.explanation.isFullScan ? run.suggestion : nil
             page.seconds = (ContinuousClock.now - clock).seconds
+            page.source = reading.source(stored)
             return page
         }
     }
@@ -108,6 +109,7 @@ extension InspectedStore {
             page.hasMore = isCut && run.count == most
             page.explanation = run.explanation
             page.suggestion = run.explanation.isFullScan ? run.suggestion : nil
+            page.source = reading.source(query)
             return page
         }
     }
@@ -155,6 +157,15 @@ extension InspectedStore.Reading {
         return StoreQuery(
             query.entity, conjuncts: isFiltered ? try text.conditions(query.condition, entity: query.entity) : [],
             order: isSorted ? try text.order(query.order, entity: query.entity) : [])
+    }
+
+    /// The query as the code of a program with the models.
+    func source(_ query: StoreQuery) -> InspectedSource {
+        do throws(PredicateSource.Unwritable) {
+            return .code(
+                try PredicateSource.descriptor(
+                    query.entity, where: query.conjuncts.map(\.expression), sortedBy: query.order, in: store.schema))
+        } catch { return .unwritable(error.reason) }
     }
 
     func counting(_ query: StoreQuery) -> StoreQuery {

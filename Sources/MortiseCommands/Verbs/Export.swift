@@ -15,6 +15,7 @@ struct Export: ParsableCommand {
 
             EXAMPLES
               mortise export log:library.log library.jsonl
+              mortise export log:library.log yesterday.jsonl --as-of 2026-05-01
               mortise export log:library.log --entity Track --where 'unitPrice > 1' --format csv > tracks.csv
             """)
 
@@ -35,6 +36,13 @@ struct Export: ParsableCommand {
         help: ArgumentHelp("Only records for which the predicate holds; needs --entity.", valueName: "predicate"))
     var condition: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write the records as they were after this transaction, or at this time.",
+            discussion: "See mortise history. Stores with a history can, such as json: and log:.",
+            valueName: "number or time"))
+    var asOf: String?
+
     @Option(name: .customLong("format"), help: "How to write: jsonl or csv; by the file's name if not given.")
     var given: ImportFormat?
 
@@ -50,7 +58,9 @@ struct Export: ParsableCommand {
         guard format == .jsonl || entity != nil else {
             throw ToolError.usage("a CSV file holds the records of one entity; name it with --entity")
         }
+        let point = try asOf.map(PastPoint.init)
         let store = try OpenStore.reading(try self.store.argument())
+        if let point { try store.goBack(to: point) }
         let text = PredicateText(schema: store.schema, storeIdentifier: store.store.identifier)
         if let entity { try text.check(entity) }
         var found: StoreQueryRun?
@@ -63,7 +73,7 @@ struct Export: ParsableCommand {
         let output = try file.map(Self.newFile) ?? ToolContext.current.output
         var count = 0
         do {
-            let version = try found?.version ?? store.walkedVersion()
+            let version = try found?.version ?? store.past ?? store.walkedVersion()
             let family = entity.map { store.schema.family(of: $0) }
             let total =
                 found?.records.count
@@ -91,7 +101,7 @@ struct Export: ParsableCommand {
                     try write(table.entityName, record.row, table.rows)
                 }
             } else {
-                for element in IdentityWalk(version, store.schema) {
+                for element in IdentityWalk(version, store.schema, isInOrder: store.past == nil) {
                     let name = store.schema.entities[element.entity].name
                     guard family?.contains(name) ?? true, let rows = version.rows(ofEntity: name) else { continue }
                     try write(name, element.row, rows)

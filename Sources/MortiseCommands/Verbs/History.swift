@@ -23,6 +23,7 @@ struct History: ParsableCommand {
               mortise history log:library.log --from 2026-05-01 --changes
               mortise history log:library.log --from 12 --to 15 --net --values
               mortise history log:library.log --record Track/7
+              mortise history log:library.log --record Track/7 --as-of 12
             """)
 
     @OptionGroup var store: StoreOption
@@ -40,6 +41,12 @@ struct History: ParsableCommand {
 
     @Option(help: ArgumentHelp("Only changes of this record, and its values now.", valueName: "entity/number"))
     var record: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --record: its values after this transaction, or at this time, in place of those now.",
+            discussion: "Stores with versions and a history can, such as json: and log:.", valueName: "number or time"))
+    var asOf: String?
 
     @Option(
         help: ArgumentHelp("Only changes of this entity's records, and of its subentities.", valueName: "name"),
@@ -63,12 +70,15 @@ struct History: ParsableCommand {
 
     func validate() throws {
         if let last, last < 1 { throw ValidationError("The number of transactions must be at least 1.") }
+        if asOf != nil, record == nil { throw ValidationError("--as-of takes a record: name it with --record.") }
         if record != nil, entity != nil { throw ValidationError("Give --record or --entity, not both.") }
     }
 
     func run() throws {
         let range = try HistoryRange(from: from, to: to)
+        let point = try asOf.map(PastPoint.init)
         let store = try OpenStore.reading(try self.store.argument())
+        if let point { try store.goBack(to: point) }
         let filter = try ChangeFilter(record: record, entity: entity, in: store.schema)
         let showsRecords = changes || values || net || record != nil
         let showsValues = values || record != nil
@@ -135,7 +145,7 @@ struct History: ParsableCommand {
         }
         for transaction in printed.rest { try show(transaction) }
         if seen.transactions == 0, format == .text { try ToolContext.current.output.line("no transactions") }
-        if let record = filter.record { try CurrentRecord(record, store).print(format) }
+        if let record = filter.record { try CurrentRecord(record, store, asOf: asOf).print(format) }
         try store.close()
     }
 }
@@ -261,14 +271,17 @@ private struct TransactionWindow {
     var rest: ArraySlice<ChangeSet> { limit.map { waiting.suffix($0) } ?? [] }
 }
 
-/// A record as it is now, below its history.
+/// A record as it is now, or was, below its history.
 private struct CurrentRecord {
     private let name: String
+    /// The point in the history, as it was given; nil for now.
+    private let point: String?
     private let columns: RecordColumns
     private let run: StoreQueryRun?
 
     /// - Throws: what reading the record throws.
-    init(_ record: (entity: String, key: String), _ store: OpenStore) throws {
+    init(_ record: (entity: String, key: String), _ store: OpenStore, asOf point: String?) throws {
+        self.point = point
         name = "\(record.entity)/\(record.key)"
         columns = try RecordColumns(nil, entity: record.entity, store)
         let text = PredicateText(schema: store.schema, storeIdentifier: store.store.identifier)
@@ -279,14 +292,17 @@ private struct CurrentRecord {
         run = try StoreQueryRun(query, in: store)
     }
 
+    private var heading: String { point.map { "as of \($0.shown(limit: 100))" } ?? "now" }
+    private var member: String { point == nil ? "now" : "then" }
+
     /// - Throws: `ToolError.output`; why a value cannot be read.
     func print(_ format: ReportFormat) throws {
         let output = ToolContext.current.output
         guard let run, let found = run.records.first else {
             try output.line(
                 format == .text
-                    ? "now: \(name.shown(limit: 200)) does not exist"
-                    : JSONText.object([("now", .null)]).description)
+                    ? "\(heading): \(name.shown(limit: 200)) \(point == nil ? "does" : "did") not exist"
+                    : JSONText.object([(member, .null)]).description)
             return
         }
         let evaluator = QueryEvaluator(reader: run.reader)
@@ -296,7 +312,7 @@ private struct CurrentRecord {
         try run.version.check()
         switch format {
         case .text:
-            try output.line(output.styled("now:", .bold))
+            try output.line(output.styled("\(heading):", .bold))
             for (name, value) in values where name != "$id" {
                 try output.line(
                     "  \(name.shown()) = \(value.isNull ? "nil" : ValueText.plain(value).shown(limit: 500))")
@@ -304,7 +320,7 @@ private struct CurrentRecord {
         case .json:
             try output.line(
                 JSONText.object([
-                    ("now", .object(values.map { ($0.name, .raw(ValueText.json($0.value))) }))
+                    (member, .object(values.map { ($0.name, .raw(ValueText.json($0.value))) }))
                 ]).description)
         }
     }

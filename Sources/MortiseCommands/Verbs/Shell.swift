@@ -12,6 +12,10 @@ struct Shell: ParsableCommand {
             the store: fetch, count, explain, history, set, delete, info, verify. "set" and "delete" show what would \
             change; "yes" carries it out. "help" lists all.
 
+            On a terminal, Up and Down go to earlier lines, Tab completes verbs, entities and properties, and Control-X says how the \
+            query in the line would be carried out. Lines are kept in ~/.local/state/mortise/history, or the file that \
+            MORTISE_HISTORY names; if that is empty, they are not.
+
             Lines may come from a file or a pipe: then the first error ends the shell, with its exit status.
 
             EXAMPLES
@@ -26,21 +30,40 @@ struct Shell: ParsableCommand {
         try session.start()
         let context = ToolContext.current
         let isInteractive = isatty(0) == 1 && context.output.isTerminal
-        while true {
-            if isInteractive {
-                try context.output.write("mortise> ")
-                try context.output.flush()
-            }
-            guard let line = readLine() else { break }
-            do {
+        guard isInteractive else {
+            while let line = readLine() {
                 guard try session.run(line) else { return }
                 try context.output.flush()
+            }
+            return
+        }
+        var lines = TerminalLines(input: 0, output: context.output, prompt: "mortise> ")
+        var history = LineHistory()
+        // What another shell has entered meanwhile goes before the lines of this one.
+        defer { history.save() }
+        func attempt(_ body: () throws -> Bool) throws -> Bool {
+            do {
+                let goesOn = try body()
+                try context.output.flush()
+                return goesOn
             } catch {
-                guard isInteractive else { throw error }
+                try context.output.flush()
                 _ = MortiseTool.report(error, context)
+                return true
             }
         }
-        if isInteractive { try context.output.line() }
+        while true {
+            let editor = LineEditor(earlier: history.lines, complete: session.complete)
+            let line = try lines.read(editor) { text in
+                _ = try attempt {
+                    try session.plan(text)
+                    return true
+                }
+            }
+            guard let line else { return }
+            history.add(line)
+            guard try attempt({ try session.run(line) }) else { return }
+        }
     }
 }
 
@@ -61,6 +84,8 @@ struct ShellSession {
 
     private let store: String
     private var entities: Set<String> = []
+    /// What may stand next in a line.
+    private(set) var complete: (String) -> (start: String.Index, words: [String]) = { ($0.endIndex, []) }
     /// The last `set` or `delete` that only showed what would change, and what that was.
     private var shown: (words: [String], changes: ShownChanges)?
 
@@ -74,6 +99,19 @@ struct ShellSession {
             throw ToolError.missing(store: argument.name)
         }
         entities = Set(schema.entities.map(\.name))
+        let completion = ShellCompletion(schema, verbs: Self.verbs + ["count", "yes", "help", "quit"])
+        complete = { completion($0) }
+    }
+
+    /// Says how the query in a line would be carried out; nothing for a line without one.
+    /// - Throws: what is wrong with the query; what the store throws.
+    func plan(_ line: String) throws {
+        var text = line.trimmingCharacters(in: .whitespaces)
+        for verb in ["fetch ", "count ", "explain "] where text.hasPrefix(verb) {
+            text = String(text.dropFirst(verb.count)).trimmingCharacters(in: .whitespaces)
+        }
+        guard Self.isQuery(text), entities.contains(String(text.prefix { !$0.isWhitespace })) else { return }
+        try query(text, "explain")
     }
 
     /// Does what a line says.

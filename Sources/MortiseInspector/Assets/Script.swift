@@ -41,6 +41,39 @@ enum Script {
               if (!menu.contains(event.target)) menu.open = false;
             });
           });
+          // Code can be copied.
+          document.querySelectorAll("button.copy").forEach(function (button) {
+            if (!navigator.clipboard) return;
+            button.hidden = false;
+            button.addEventListener("click", function () {
+              navigator.clipboard.writeText(button.previousElementSibling.textContent).then(function () {
+                button.textContent = "Copied";
+                setTimeout(function () { button.textContent = "Copy"; }, 1500);
+              });
+            });
+          });
+          // Takes what was saved since into the timeline; all of it was made and escaped by the server.
+          var take = function (version) {
+            return fetch(location.href, { credentials: "same-origin" }).then(function (answer) {
+              return answer.ok ? answer.text() : null;
+            }).then(function (text) {
+              var page = text && new DOMParser().parseFromString(text, "text/html");
+              var old = document.querySelector("main .timeline, main .none");
+              var next = page && page.querySelector("main .timeline, main .none");
+              if (!old || !next) return;
+              var known = {};
+              old.querySelectorAll(".no").forEach(function (link) { known[link.textContent] = true; });
+              next.querySelectorAll(".no").forEach(function (link) {
+                if (!known[link.textContent]) link.closest("li").classList.add("new");
+              });
+              var focus = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
+              old.replaceWith(document.adoptNode(next));
+              next.querySelectorAll(".no").forEach(function (link) {
+                if (focus && link.getAttribute("href") === focus) link.focus();
+              });
+              live.dataset.version = version;
+            });
+          };
           // Says when something was saved since.
           var live = document.querySelector(".live");
           if (live) {
@@ -51,7 +84,9 @@ enum Script {
               fetch(live.dataset.href, { credentials: "same-origin" }).then(function (answer) {
                 return answer.ok ? answer.json() : null;
               }).then(function (now) {
-                if (now && now.version !== live.dataset.version) live.hidden = false;
+                if (!now || now.version === live.dataset.version) return;
+                if (live.dataset.follows === "yes") return take(now.version);
+                live.hidden = false;
               }).catch(function () {}).then(later);
             };
             later();

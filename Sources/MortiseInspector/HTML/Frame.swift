@@ -74,6 +74,7 @@ struct Frame {
             ("Schema", .store(store), "schema", 0), ("Records", firstRecords(store), "records", 0),
             ("History", .history(store), "history", 0), ("Explain", .explain(store), "explain", 0),
         ]
+        if let language = site.stores[store].statementLanguage { tabs.append((language, .statement(store), "sql", 0)) }
         if site.isEditable { tabs.append(("Changes", .changes(store), "changes", staged)) }
         let items = tabs.map { tab -> HTML in
             let current: HTML = tab.part == part ? " aria-current=\"page\"" : ""
@@ -115,6 +116,20 @@ struct Frame {
         <form method="post" action="\(link)" class="\(name)" autocomplete="off">\
         <input type="hidden" name="form" value="\(formToken)">
         """
+    }
+
+    /// A query as the code of a program.
+    static func source(_ source: InspectedSource) -> HTML? {
+        switch source {
+        case .none: nil
+        case .code(let text):
+            """
+            <details class="source"><summary>As Swift</summary><pre>\(text)</pre>\
+            <button type="button" class="quiet copy" hidden>Copy</button></details>
+            """
+        case .unwritable(let reason):
+            "<details class=\"source\"><summary>As Swift</summary><p class=\"note\">Not possible: \(reason).</p></details>"
+        }
     }
 
     /// The time of a transaction.

@@ -25,6 +25,12 @@ struct Link: Sendable {
     static func verify(_ store: Int) -> Link { part(store, "verify") }
     static func history(_ store: Int) -> Link { part(store, "history") }
     static func explain(_ store: Int) -> Link { part(store, "explain") }
+    static func statement(_ store: Int) -> Link { part(store, "sql") }
+    static func difference(_ store: Int) -> Link { part(store, "difference") }
+    static func storage(_ store: Int, _ entity: String, _ key: String) -> Link {
+        Link(["s", "\(store)", "storage", entity, key])
+    }
+    static func undo(_ store: Int, _ number: UInt64) -> Link { transaction(store, number).appending("undo") }
     static func changes(_ store: Int) -> Link { part(store, "changes") }
     static func transaction(_ store: Int, _ number: UInt64) -> Link { Link(["s", "\(store)", "history", "\(number)"]) }
     static func records(_ store: Int, _ entity: String) -> Link { Link(["s", "\(store)", "e", entity]) }

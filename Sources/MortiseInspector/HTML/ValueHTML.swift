@@ -10,6 +10,8 @@ struct ValueHTML {
     static let long = 4_000
 
     let limit: Int
+    /// Whether the rest of long values is known to be elsewhere, so that nothing is said of their length.
+    var isCutBefore = false
 
     /// The value; a text that is longer than the limit is cut, with a link to the whole where one is given.
     func callAsFunction(_ value: StoredValue, whole: Link? = nil) -> HTML {
@@ -63,7 +65,7 @@ struct ValueHTML {
     }
 
     private func rest(_ bytes: Int, _ isCut: Bool, _ whole: Link?) -> HTML? {
-        guard isCut else { return nil }
+        guard isCut, !isCutBefore else { return nil }
         let size = InspectedText.bytes(Int64(bytes))
         guard let whole else { return " <small class=\"cut\">\(size)</small>" }
         return " <a class=\"whole\" href=\"\(whole)\">all \(size)</a>"

@@ -29,7 +29,7 @@ struct ExplainPage {
             let found = try store.ask(text, most: Self.most)
             let table = RecordsTable(store: number, page: found, schema: try store.schema())
             let cut: HTML? = found.hasMore ? "<p class=\"note\">The first \(Self.most) records are read.</p>" : nil
-            return page(text, "\(plan(found))\(cut)\(table.html)")
+            return page(text, "\(plan(found))\(Frame.source(found.source))\(cut)\(table.html)")
         } catch let error as PredicateTextError {
             return page(text, frame.problem(error), status: 400)
         }

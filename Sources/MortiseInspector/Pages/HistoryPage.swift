@@ -23,6 +23,8 @@ struct HistoryPage {
         let showsRecords = query.key != nil
         let base = Link.history(number).with("author", query.author).with("entity", query.entity).with(
             "record", query.key)
+        // Before what is shown, so that nothing that is saved meanwhile is passed over.
+        let version = try store.lastChange()
         guard let found = try store.history(query, limit: Self.transactions, withValues: showsRecords) else {
             return frame.page(
                 "History of \(store.name)", store: number, part: "history",
@@ -44,9 +46,16 @@ struct HistoryPage {
             "History of \(store.name)", store: number, part: "history",
             """
             <h1>History</h1>\(try filter(query))\(list)\(older)\(gone)\
-            <p class="live" data-version="\(try store.lastChange())" data-href="\(Link.part(number, "version"))" hidden>Something was \
-            saved since. <a href="\(base)">Show it</a></p>
+            \(between(found))\
+            <p class="live" role="status" data-version="\(version)" data-href="\(Link.part(number, "version"))" \
+            data-follows="\(query.before == nil ? "yes" : "no")" hidden>Something was saved since. <a href="\(base)">Show it</a></p>
             """)
+    }
+
+    private func between(_ found: InspectedHistory) -> HTML? {
+        guard let last = found.transactions.first?.commit?.number, let first = found.transactions.last?.commit?.number
+        else { return nil }
+        return DifferencePage.form(number, from: "\(first)", to: "\(last)")
     }
 
     private func filter(_ query: InspectedHistoryQuery) throws -> HTML {
@@ -74,6 +83,7 @@ struct HistoryPage {
             <h1>Transaction \(text)</h1><p class="meta">\(Frame.time(found.commit)) \(html.author(found)) \
             <span class="counts">\(TransactionHTML.counts(found))</span></p>\(html.records(found))\
             <p class="note">Values are shown as far as the store keeps them.</p>\
+            <p><a href="\(Link.undo(number, wanted))">What undoing it would come to</a></p>\
             <nav class="pager"><a href="\(Link.transaction(number, wanted - 1))">Before</a>\
             <a href="\(Link.transaction(number, wanted &+ 1))">After</a></nav>
             """)

@@ -47,7 +47,7 @@ struct RecordPage {
             record,
             """
             \(heading(record))\(note)<dl class="record">\(properties)</dl>\(referrers(record))\(actions(record))\
-            \(try history(record))
+            \(try history(record))<p class="note"><a href="\(Link.storage(number, entity, key))">What the storage has of it</a></p>
             """)
     }
 
@@ -155,9 +155,15 @@ struct RecordPage {
             TransactionHTML(store: number).entry(transaction, showsRecords: true)
         }
         let all = Link.history(number).with("entity", record.record.entityName).with("record", key)
+        let numbers = found.transactions.compactMap { $0.commit?.number }
+        let between: HTML? = numbers.last.map { first in
+            DifferencePage.form(
+                number, from: "\(first)", to: "\(numbers[0])", entity: record.record.entityName, key: key)
+        }
         let list: HTML =
             entries.isEmpty ? "<p class=\"none\">Nothing lately.</p>" : "<ol class=\"timeline\">\(entries)</ol>"
-        return "<section><h2>History</h2>\(list)<p><a href=\"\(all)\">Everything that happened to it</a></p></section>"
+        return
+            "<section><h2>History</h2>\(list)<p><a href=\"\(all)\">Everything that happened to it</a></p>\(between)</section>"
     }
 
     // MARK: Changes

@@ -58,7 +58,7 @@ struct RecordsPage {
                 side: frame.entities(number, current: entity),
                 """
                 \(heading(page, query))\(filter(query, nil))\(lost)\(facet)\(facetMenu(page, base, request.query["facet"]))\
-                \(table.html)\(pager(page, base, limit))\(plan(page, query))\(exports(page, query, limit))
+                \(table.html)\(pager(page, base, limit))\(plan(page, query))\(Frame.source(page.source))\(exports(page, query, limit))
                 """)
         } catch let error as PredicateTextError {
             return frame.page(

@@ -51,6 +51,10 @@ final class Site: Sendable {
         case ("explain", 3): return try ExplainPage(frame, store).answer(request)
         case ("history", 3): return try HistoryPage(frame, store).answer(request)
         case ("history", 4): return try HistoryPage(frame, store).transaction(path[3])
+        case ("history", 5) where path[4] == "undo": return try UndoPage(frame, store, path[3]).answer()
+        case ("difference", 3): return try DifferencePage(frame, store).answer(request)
+        case ("sql", 3): return try StatementPage(frame, store).answer(request)
+        case ("storage", 5): return try StoragePage(frame, store, path[3], path[4]).answer()
         case ("changes", 3): return try ChangesPage(frame, store).answer()
         case ("export", 5): return try Export(self, store, entity: path[3], format: path[4]).answer(request)
         case ("e", 4): return try RecordsPage(frame, store, path[3]).answer(request)
@@ -67,6 +71,7 @@ final class Site: Sendable {
         let store = try number(path[1])
         switch (path[2], path.count) {
         case ("changes", 3): return try ChangesPage(frame, store).carryOut(request)
+        case ("history", 5) where path[4] == "undo": return try UndoPage(frame, store, path[3]).stage()
         case ("e", 5): return try RecordPage(frame, store, path[3], path[4]).stage(request)
         default: throw NoSuchPage(what: "The address takes no form.")
         }

@@ -210,6 +210,18 @@ final class InspectorRun: Sendable {
         throw CocoaError(.fileReadCorruptFile)
     }
 
+    /// Runs the tool to its end.
+    /// - Returns: its exit status.
+    static func tool(_ arguments: [String]) throws -> Int32 {
+        let process = Process()
+        process.executableURL = try executable()
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
     /// The tool that `MORTISE_TOOL` names; else the one beside the tests.
     private static func executable() throws -> URL {
         if let path = ProcessInfo.processInfo.environment["MORTISE_TOOL"], !path.isEmpty {

@@ -103,7 +103,10 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                 beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
             let claim = try lock.flatMap { _ in try Self.claim(path, in: fileSystem) }
             let content = try read(path, configuration)
-            if content == nil { try external.refuseData(withoutStoreAt: files.main) }
+            if content == nil {
+                try external.refuseData(withoutStoreAt: files.main)
+                try JSONHistory.refuseHistory(withoutStoreAt: files.main, in: fileSystem)
+            }
             var stored = schema
             let loaded = try content.map { content in
                 try EngineError.naming(path) {

@@ -32,7 +32,7 @@ public final class JSONFileStore: EngineDataStore {
     private let remoteChanges = Mutex<(changes: RemoteChanges?, listener: ChangeFeed.Listener)?>(nil)
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the file, `permissionDenied` where
-    ///   the user may not write it),
+    ///   the user may not write it, `historyWithoutStore` where the file is missing and its history records saves),
     ///   `JSONFileError` for what is wrong with the text, `EngineError.schemaMismatch`,
     ///   `EngineError.openWithOtherOptions`, `DataStoreError.unsupportedFeature` without a schema,
     ///   `MigrationError` where the plan has code to run before this file is of the schema, where the file is of a newer

@@ -4,7 +4,7 @@ extension FileError: ClassifiedStoreError {
     /// The class of the error, for exit codes and alarms.
     public var errorClass: StoreErrorClass {
         switch reason {
-        case .notFound: .missing
+        case .notFound, .historyWithoutStore: .missing
         case .alreadyExists, .notALockFile: .alreadyExists
         case .notARegularFile, .notADirectory, .linkLoop, .invalidPath, .symbolicLink, .severalNames: .usage
         case .locked, .openUnderAnotherName: .locked

@@ -163,7 +163,8 @@ import Testing
         table.add(
             FileError.self,
             [
-                .missing: [file(.notFound)], .alreadyExists: [file(.alreadyExists), file(.notALockFile)],
+                .missing: [file(.notFound), file(.historyWithoutStore(history: "/x.history"))],
+                .alreadyExists: [file(.alreadyExists), file(.notALockFile)],
                 .usage: [
                     .notARegularFile(.directory), .notADirectory, .linkLoop, .invalidPath, .symbolicLink(target: "/x"),
                     .severalNames(count: 2),

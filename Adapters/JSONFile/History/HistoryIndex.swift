@@ -33,6 +33,9 @@ struct HistoryIndex {
     var end: Int64 = 0
     /// Whether the next save begins the history anew.
     var beginsAnew = false
+    /// Whether two saves wrote its frames, or one beside a file that was there: the store's file had its name then.
+    var showsFile = false
+    var belongsToFile = false
 
     /// Takes in the header of a frame at the end.
     mutating func note(_ frame: HistoryFrame, schema: StoredSchema?) {
@@ -41,6 +44,11 @@ struct HistoryIndex {
             places.append(.init(offset: end, number: bounds.last, latest: latest, schemas: schemas.count))
         }
         if let schema { schemas.append(schema) }
+        // A first save that failed or was cut off leaves one frame with a key, and nothing behind it.
+        if belongsToFile || frame.kind == .rewritten || frame.kind == .beginning && frame.number > 0 {
+            showsFile = true
+        }
+        if frame.key != DocumentKey() { belongsToFile = true }
         switch frame.kind {
         case .beginning:
             bounds = HistoryBounds(horizon: frame.number, horizonMark: frame.mark, last: frame.number)

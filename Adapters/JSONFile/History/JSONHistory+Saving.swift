@@ -104,6 +104,7 @@ extension JSONHistory {
                 .beginning, number: index.bounds.last, mark: index.bounds.horizonMark ?? HistoryMark.next(), time: now)
             frames.append((frame, text.bytes, nil))
         }
+        let showedFile = index.showsFile
         var inForce = index.schemas.last
         var number = index.bounds.last
         for item in staged {
@@ -139,6 +140,9 @@ extension JSONHistory {
             bytes += frame.bytes(payload, seed: header.seed)
             index.note(frame, schema: schema)
         }
+        // A process that died may have left the name of the store's file only in memory. Once this is written, a store without its
+        // file is refused.
+        if self.key != nil, !hasPlacedFile, !showedFile { try fileSystem.syncDirectory(PathText.directory(of: path)) }
         let file = try openFile(isNew: start == 0)
         if try file.extent().size > start { try file.truncate(to: start) }
         try file.writeAll(bytes, at: start)
@@ -169,6 +173,7 @@ extension JSONHistory {
             guard let (index, key) = proposed.take() else { return }
             state = .known(index)
             self.key = key
+            hasPlacedFile = true
             trim()
         }
     }

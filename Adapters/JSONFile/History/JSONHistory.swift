@@ -22,6 +22,8 @@ final class JSONHistory: @unchecked Sendable {
     var state = State.unread
     /// The store's file as it is; nil before the first save.
     var key: DocumentKey?
+    /// Whether a save of this opening has put the file in place, with a name that is durable.
+    var hasPlacedFile = false
     var file: (any OpenFile)?
     /// What the next replacement of the file writes.
     var staged: [Staged] = []
@@ -117,6 +119,27 @@ final class JSONHistory: @unchecked Sendable {
             (index.count, index.stubs, index.oldest) = (0, 0, nil)
         }
         return index
+    }
+
+    /// Refuses to begin an empty store where a history shows that a file was saved. What the first save of a store leaves when it is
+    /// cut off shows nothing, nor does what is not a history.
+    /// - Parameters:
+    ///   - path: the store's file, which is missing.
+    ///   - fileSystem: where to look.
+    /// - Throws: `FileError`, `historyWithoutStore`; another one where the history cannot be read, and so may show a file.
+    static func refuseHistory(withoutStoreAt path: String, in fileSystem: any FileSystem) throws {
+        let fileSystem = RepeatingFileSystem(fileSystem)
+        let history = StoreFiles(resolved: path).history
+        guard try fileSystem.ownInfo(history)?.kind == .regular else { return }
+        let file = try fileSystem.open(history, mode: .read)
+        defer { try? file.close() }
+        let bytes = try file.readAll(count: HistoryHeader.size, at: 0)
+        guard let header = try? HistoryHeader(bytes) else { return }
+        var reader = HistoryReader(file, path: history, seed: header.seed, size: try file.info().size)
+        var index = HistoryIndex(header: header, store: "")
+        index.end = Int64(HistoryHeader.size)
+        while !index.showsFile, let frame = try reader.frame(at: index.end) { index.note(frame, schema: nil) }
+        if index.showsFile { throw FileError(.historyWithoutStore(history: history), operation: .open, path: path) }
     }
 
     /// A reader's file is another one.

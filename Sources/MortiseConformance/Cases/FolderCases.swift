@@ -191,15 +191,29 @@ extension CaseContext {
     }
 
     /// What the storage holds, read by a new opening, which is closed again.
-    func foundState(readsHistory: Bool = false) throws -> [String] {
+    /// - Parameter token: that of a transaction which the history has to have, or to refuse as expired.
+    func foundState(readsHistory: Bool = false, after token: DefaultHistoryToken? = nil) throws -> [String] {
         // What cannot be read does not keep its storage locked.
         defer {
             try? close()
             abandon()
         }
+        // A history that was lost and begins anew is no shorter one to who goes on from a token.
+        if let token {
+            _ = try session().context.fetchHistory(
+                HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token > token }))
+        }
         let found = try state(of: session(), readsHistory: readsHistory)
         try close()
         return found
+    }
+
+    /// The token of the first transaction in the history of a closed storage; nil where the store claims no history.
+    private func firstToken() throws -> DefaultHistoryToken? {
+        guard subject.capabilities.contains(.history) else { return nil }
+        let transactions = try session().context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+        try close()
+        return try require(transactions.first, "a transaction in the history").token
     }
 
     /// What a session reads: entries, people and teams, and the history.
@@ -232,12 +246,13 @@ extension CaseContext {
     }
 
     /// Damages each file of a closed storage, one at a time, and reads everything: the records, and the history that the store
-    /// claims to keep. `counts` says which files are damaged.
+    /// claims to keep, from a token of before the damage and as a whole. `counts` says which files are damaged.
     func damageEachFile(
         _ what: String, where counts: (_ file: URL, _ others: [URL]) throws -> Bool = { _, _ in true },
         _ damage: (URL) throws -> Void
     ) throws {
         let states = try fillFolder(readsHistory: true)
+        let token = try firstToken()
         let folder = try folder()
         let whole = folder.deletingLastPathComponent().appending(path: "whole")
         try FileManager.default.copyItem(at: folder, to: whole)
@@ -248,7 +263,7 @@ extension CaseContext {
             note("have \(name) \(what), and read everything")
             try damage(file)
             do {
-                let found = try foundState(readsHistory: true)
+                let found = try foundState(readsHistory: true, after: token)
                 let last = states.last ?? []
                 try expect(
                     states.contains(found), "an error, or all records and transactions as after one of the saves",
@@ -264,6 +279,7 @@ extension CaseContext {
             try FileManager.default.copyItem(at: whole, to: folder)
         }
         try expect(
-            try foundState(readsHistory: true), is: states[states.count - 1], "what is read once the damage is undone:")
+            try foundState(readsHistory: true, after: token), is: states[states.count - 1],
+            "what is read once the damage is undone:")
     }
 }

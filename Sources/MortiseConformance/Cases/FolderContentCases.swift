@@ -38,7 +38,8 @@ extension ConformanceCase {
         ) { file in try Data().write(to: file) },
         damage(
             "file-removed", "removed, while others that hold records are there",
-            "A file that is not there is taken for one without records. Keep a list of the files that belong together.",
+            "A file that is not there is taken for one without records. Keep a list of the files that belong together. A history "
+                + "that begins anew has to refuse the tokens of the one before.",
             where: { _, others in
                 // What is left of the storage, if anything, shows that it is not a new one.
                 try others.contains { file in

@@ -16,6 +16,31 @@ public struct KillTable: Sendable {
         public let caughtBy: [String]
     }
 
+    /// What the cases say of one store, as soon as all were run on it.
+    public struct Trial: Sendable, CustomStringConvertible {
+        /// The store's name: that of the fault, or of a store without one.
+        public let store: String
+        /// Nil for a store without a fault.
+        public let fault: StoreFault?
+        /// The ids of the cases that the store fails, in the order of the cases.
+        public let failed: [String]
+        /// How many stores were tried, this one included, and how many there are.
+        public let progress: (tried: Int, of: Int)
+
+        /// One line: how far the table is, the store, and by which cases it is caught.
+        public var description: String {
+            let shown = failed.prefix(3).joined(separator: ", ") + (failed.count > 3 ? ", …" : "")
+            let result =
+                switch (fault, failed.isEmpty) {
+                case (nil, true): "passes every case, as it should"
+                case (nil, false): "FALSE ALARM by \(failed.count): \(shown)"
+                case (_, true): "NOT CAUGHT"
+                case (_, false): "caught by \(failed.count): \(shown)"
+                }
+            return "\(progress.tried) of \(progress.of)  \(store)  \(result)"
+        }
+    }
+
     /// One row for each fault.
     public let rows: [Row]
     /// The cases that a store without a fault fails, as `store: case`; should be empty.
@@ -26,9 +51,14 @@ public struct KillTable: Sendable {
 
     /// Runs every case on every faulty store, and on those without a fault, on all cores at once. Large cases are left out of
     /// the stores whose faults are not of size.
-    /// `program` is the kit's program, for cases that need another process; nil leaves them untried.
+    /// - Parameters:
+    ///   - faults: the faulty stores.
+    ///   - cases: the cases to run on each.
+    ///   - program: the kit's program, for cases that need another process; nil leaves them untried.
+    ///   - whenTried: is told of each store when its cases have ended, on one thread at a time.
     public init(
-        faults: [StoreFault] = StoreFault.all, cases: [ConformanceCase] = ConformanceCase.all, program: URL? = nil
+        faults: [StoreFault] = StoreFault.all, cases: [ConformanceCase] = ConformanceCase.all, program: URL? = nil,
+        whenTried: @Sendable (Trial) -> Void = { _ in }
     ) {
         self.cases = cases
         let references = ConformanceSubject.references
@@ -43,7 +73,14 @@ public struct KillTable: Sendable {
                     nil
                 }
             }
-            failing.withLock { $0[place] = failed }
+            failing.withLock { found in
+                found[place] = failed
+                let fault = place < references.count ? nil : faults[place - references.count]
+                whenTried(
+                    Trial(
+                        store: fault?.id ?? references[place].name, fault: fault, failed: failed,
+                        progress: (found.count, subjects.count)))
+            }
         }
         let found = failing.withLock { $0 }
         // A case that fails on the correct store says nothing about a faulty one.

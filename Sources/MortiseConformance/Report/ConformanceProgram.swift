@@ -41,7 +41,8 @@ public enum ConformanceProgram {
             }
             if options.isKillTable {
                 let table = KillTable(
-                    cases: options.only.isEmpty ? ConformanceCase.all : options.only, program: program)
+                    cases: options.only.isEmpty ? ConformanceCase.all : options.only, program: program
+                ) { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
                 output(table.markdown)
                 return table.uncaught.isEmpty && table.unproved.isEmpty && table.falseAlarms.isEmpty ? 0 : 1
             }

@@ -50,6 +50,7 @@ extension FileError.Reason {
         case .closed: "it is closed"
         case .symbolicLink(let target): "it is a symbolic link to '\(target)'"
         case .dataWithoutStore(let folder): "the file is missing, but '\(folder)' holds data of a store"
+        case .historyWithoutStore(let history): "the file is missing, but its history '\(history)' records saves"
         case .folderOfAnotherStore(let expected, let found):
             "it holds data of another store; expected store \(expected), found \(found)"
         case .openUnderAnotherName: "the file is open for writing under another name (a hard link)"
@@ -81,6 +82,7 @@ extension FileError.Reason {
         case .closed: "reopen it"
         case .symbolicLink: "put the file or folder itself there, next to the store's main file"
         case .dataWithoutStore: "restore the file, or move that folder away to begin with an empty store"
+        case .historyWithoutStore: "restore the file, or move the history away to begin with an empty store"
         case .folderOfAnotherStore: "put this store's own folder there, or move the folder away"
         case .openUnderAnotherName: "close the store there; to have a second store, copy the file instead of linking it"
         case .severalNames: "remove the other names, or replace this one by a copy of the file (cp, then mv)"

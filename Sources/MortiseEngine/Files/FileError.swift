@@ -106,6 +106,8 @@ public struct FileError: Error, Sendable, Hashable {
         case symbolicLink(target: String)
         /// The store's file is missing, and the folder of its data is there.
         case dataWithoutStore(folder: String)
+        /// The store's file is missing, and its history shows that it was saved.
+        case historyWithoutStore(history: String)
         /// The folder holds data of another store; both are identifiers of stores.
         case folderOfAnotherStore(expected: String, found: String)
         /// The file is open for writing under another of its names (hard links).

@@ -60,7 +60,7 @@ extension FileSystem {
     }
 
     /// What is at the path of a file of a store's own; `nil` also where the name is too long for anything to be there.
-    func ownInfo(_ path: String) throws(FileError) -> FileInfo? {
+    package func ownInfo(_ path: String) throws(FileError) -> FileInfo? {
         do {
             return try infoIfPresent(path, followingLinks: false)
         } catch {

@@ -62,6 +62,9 @@ final class PostgreSQLConnection {
         return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
     }
 
+    /// The server's major version; 0 without a connection.
+    var serverVersion: Int { Int(PQserverVersion(handle) / 10_000) }
+
     /// The file descriptor, to wait for news.
     var descriptor: Int32 { PQsocket(handle) }
 

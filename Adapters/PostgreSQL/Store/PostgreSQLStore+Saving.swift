@@ -290,7 +290,7 @@ extension PostgreSQLStore {
             } catch let error as PostgreSQLError {
                 switch error.fault {
                 case .unreachable, .timedOut, .noConnection: break
-                case .engine where error.errorClass == .busy || error.state == "25006": break
+                case .engine where error.errorClass == .busy || ["25006", "40003"].contains(error.state): break
                 default: throw error
                 }
                 guard .now < deadline else { throw error }

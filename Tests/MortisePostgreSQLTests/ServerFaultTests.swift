@@ -199,8 +199,11 @@ struct ServerFaultTests {
         try space.configuration().connected { connection in
             try connection.run("BEGIN")
             try connection.run("LOCK TABLE \"Item\" IN ACCESS EXCLUSIVE MODE")
+            let began = ContinuousClock.now
             #expect(throws: timedOut) { try store.records(StoreQuery("Item")) }
             #expect(throws: timedOut) { try store.update(record, ["size": .integer(1)], version: 1) }
+            // The server ends them: this side would wait for five seconds more each.
+            #expect(.now - began < .seconds(5))
             connection.rollBack()
         }
         try store.update(record, ["size": .integer(2)], version: 1)

@@ -47,6 +47,8 @@ import Testing
         let cases = Set(rows.compactMap { Int($0[1]) })
         #expect(cases == Set(1...45))
         // Rows of the first table name a test, or a case of the kit.
-        for row in rows where row.count == 8 { #expect(row[5].contains("Tests") || row[4].contains("*"), "case \(row[1])") }
+        for row in rows where row.count == 8 {
+            #expect(row[5].contains("Tests") || row[4].contains("*"), "case \(row[1])")
+        }
     }
 }

@@ -40,6 +40,8 @@ public struct PostgreSQLConfiguration: DataStoreConfiguration, Sendable {
     /// A context whose connection is lost throws until its next fetch. False by default: what a context loads after a fetch is as it is
     /// stored then.
     public var pinsReads = false
+    /// What the store connects to.
+    public var profile = Profile.postgresql
     /// How often the store looks for saves of other processes, while somebody follows them.
     package var pollInterval: Duration
     /// What connections are called in the server's list of sessions.
@@ -81,6 +83,19 @@ public struct PostgreSQLConfiguration: DataStoreConfiguration, Sendable {
         self.dropping = dropping
         pollInterval = notifies ? .seconds(2) : .milliseconds(500)
     }
+
+    /// What a store connects to.
+    public enum Profile: String, Sendable, Hashable, CaseIterable {
+        /// A server.
+        case postgresql
+        /// A pool that gives each transaction some session of the server, such as PgBouncer in transaction mode. Nothing stays in a
+        /// session then: no statement is kept prepared, each transaction begins with its settings, and the store looks for saves of others
+        /// twice a second instead of being told of them.
+        case pooled
+    }
+
+    /// Whether the server can tell of saves.
+    var listens: Bool { notifies && profile == .postgresql }
 
     /// The server, the database and its schema, without the password.
     public var location: String { "\(server)/\(namespace)" }

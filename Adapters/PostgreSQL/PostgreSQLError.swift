@@ -17,6 +17,10 @@ public struct PostgreSQLError: ClassifiedStoreError, Hashable {
         /// was, or refused to say so. The next save of the same context asks first, and takes out what is there already. A context that
         /// has rolled the save back has to fetch first: its records may be there.
         case outcomeUnknown
+        /// An earlier save of the context ended with `outcomeUnknown`, and the store has lost every trace of such a save: more than 1,000
+        /// saves came since, and its transaction was deleted from the history. Nothing was saved. Saves that insert the same new records
+        /// throw this until the context rolls them back.
+        case outcomeForgotten
         /// The database does not keep text as UTF-8.
         case encoding(found: String)
         /// The server is older than version 14.
@@ -102,6 +106,9 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
         case .outcomeUnknown:
             "The connection was lost while a save was being committed. Save again without changing or rolling back anything: "
                 + "the store asks first whether it was. After a rollback fetch first: the records may be there."
+        case .outcomeForgotten:
+            "Nothing in the store tells any more whether an earlier save of this context was committed. Roll the context back, fetch, and "
+                + "insert again what is missing."
         case .encoding(let found):
             "The database keeps text as \(found), and has to keep it as UTF8. Make a database with that encoding."
         case .oldServer(let version): "The server has version \(version), and has to have 14 or later. Update it."
@@ -170,7 +177,7 @@ extension PostgreSQLError.Fault: CustomStringConvertible {
     public var errorClass: StoreErrorClass {
         switch self {
         case .engine(let state, _, _, _, _): Self.errorClass(ofState: state)
-        case .unreachable, .timedOut, .outcomeUnknown: .failedInputOutput
+        case .unreachable, .timedOut, .outcomeUnknown, .outcomeForgotten: .failedInputOutput
         case .noConnection: .busy
         case .inUse: .locked
         case .closed: .closed

@@ -21,16 +21,7 @@ struct LostConnectionTests {
     ]
 
     private func open(_ space: TestSpace, _ proxy: WireProxy, retryFor: Duration) throws -> PostgreSQLStore {
-        // The tables are made without the proxy.
-        try space.open(items).close()
-        let plain = try space.configuration()
-        var server = plain.server
-        (server.host, server.port) = ("127.0.0.1", "\(proxy.port)")
-        var configuration = PostgreSQLConfiguration(
-            server: server, namespace: plain.namespace, pool: 1, lockTimeout: .seconds(10), retryFor: retryFor,
-            notifies: false)
-        configuration.schema = Schema(stored: StoredSchema(version: Schema.Version(1, 0, 0), entities: items))
-        return try PostgreSQLStore(configuration, migrationPlan: nil)
+        try space.open(items, through: proxy, retryFor: retryFor)
     }
 
     private func proxy() throws -> WireProxy { try WireProxy(server: try #require(TestServer.socket)) }
@@ -133,6 +124,50 @@ struct LostConnectionTests {
         try save()
         let names: [StoredValue] = [.string("new"), .string("other")]
         #expect(try store.values("Item", "name") == (isCommitted ? names : names.reversed()))
+    }
+
+    /// Neither its key nor the history is left, and no save of the context ever got through again, whatever it was about. New records of
+    /// such a save must not be written twice; all else is decided by the versions of the records.
+    @Test(arguments: [true, false]) func aSaveThatNothingTellsOfEndsWithARollback(_ isCommitted: Bool) throws {
+        let (space, proxy) = (try TestSpace(), try proxy())
+        defer { proxy.close() }
+        let store = try open(space, proxy, retryFor: .milliseconds(300))
+        let known = try store.insert("Item", ["name": .string("known"), "size": .integer(0)])[0]
+        try store.pool.using { $0.close() }
+        let (state, new) = (EditingState(), store.snapshot("Item", ["name": .string("new")]))
+        func save(_ size: Int64, _ inserted: [DefaultSnapshot], version: UInt64) throws {
+            _ = try store.save(
+                DataStoreSaveChangesRequest(
+                    inserted: inserted, updated: [store.snapshot("Item", ["size": .integer(size)], of: known)],
+                    editingState: state, changedSlots: [SlotSet([1])], updatedVersions: [version]))
+        }
+        proxy.cut(isCommitted ? .afterCommit : .beforeCommit, staysDown: true)
+        let error = #expect(throws: PostgreSQLError.self) { try save(1, [new], version: 1) }
+        #expect(error?.fault == .outcomeUnknown)
+        try space.configuration().connected { connection in
+            try connection.run("DELETE FROM mortise_saves")
+            try connection.run("DELETE FROM mortise_history")
+            try connection.run("UPDATE mortise_store SET \"lastTransaction\" = \"lastTransaction\" + 2000")
+        }
+        proxy.comeBack()
+        for _ in 0..<2 {
+            let error = #expect(throws: PostgreSQLError.self) { try save(2, [new], version: 1) }
+            #expect(error?.fault == .outcomeForgotten)
+        }
+        let names = (isCommitted ? ["known", "new"] : ["known"]).map(StoredValue.string)
+        #expect(try store.values("Item", "name") == names)
+        // Rolled back, it has nothing of it but records that it has not read again.
+        if isCommitted {
+            let error = #expect(throws: RecordsSuperseded.self) { try save(3, [], version: 1) }
+            #expect(error?.identifiers == [known])
+            try save(3, [], version: 2)
+        } else {
+            try save(3, [], version: 1)
+        }
+        let another = store.snapshot("Item", ["name": .string("another")])
+        try save(4, [another], version: isCommitted ? 3 : 2)
+        #expect(try store.values("Item", "name") == names + [.string("another")])
+        #expect(try store.records(StoreQuery("Item")).first?[property: "size"] == .integer(4))
     }
 
     /// A save threw as soon as nobody answered, although it was lost before its end.

@@ -33,6 +33,60 @@ final class TestSpace: Sendable {
     }
 }
 
+extension TestSpace {
+    /// Opens the store by way of a proxy, with one connection.
+    func open(
+        _ entities: [StoredEntity], through proxy: WireProxy, retryFor: Duration, notifies: Bool = false
+    ) throws -> PostgreSQLStore {
+        // The tables are made without the proxy.
+        try open(entities).close()
+        let plain = try configuration()
+        var server = plain.server
+        (server.host, server.port) = ("127.0.0.1", "\(proxy.port)")
+        var configuration = PostgreSQLConfiguration(
+            server: server, namespace: plain.namespace, pool: 1, lockTimeout: .seconds(10), retryFor: retryFor,
+            notifies: notifies)
+        configuration.schema = Schema(stored: StoredSchema(version: Schema.Version(1, 0, 0), entities: entities))
+        return try PostgreSQLStore(configuration, migrationPlan: nil)
+    }
+
+    /// Opens the store as another user.
+    func open(
+        _ entities: [StoredEntity], as user: String, retryFor: Duration = .seconds(5),
+        _ change: (inout PostgreSQLConfiguration) -> Void = { _ in }
+    ) throws -> PostgreSQLStore {
+        let plain = try configuration()
+        var server = plain.server
+        server.user = user
+        var configuration = PostgreSQLConfiguration(
+            server: server, namespace: plain.namespace, pool: 1, retryFor: retryFor, notifies: false)
+        configuration.schema = Schema(stored: StoredSchema(version: Schema.Version(1, 0, 0), entities: entities))
+        change(&configuration)
+        return try PostgreSQLStore(configuration, migrationPlan: nil)
+    }
+
+    /// Has the server refuse the ends of so many saves.
+    func refuseCommits(_ count: Int, state: String) throws {
+        try configuration().connected {
+            try $0.script(
+                """
+                CREATE SEQUENCE refusals;
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    IF nextval('refusals') <= \(count) THEN RAISE EXCEPTION 'refused' USING ERRCODE = '\(state)'; END IF;
+                    RETURN NULL;
+                END $$;
+                CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON mortise_saves DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION refuse()
+                """)
+        }
+    }
+
+    /// How often a save has come to its end.
+    func commitsSeen() throws -> Int64? {
+        try configuration().connected { try $0.run("SELECT s.last_value FROM refusals s").rows.first?.integer(0) }
+    }
+}
+
 extension PostgreSQLConfiguration {
     func connected<R>(_ body: (PostgreSQLConnection) throws -> R) throws -> R {
         let connection = try PostgreSQLConnection(self)

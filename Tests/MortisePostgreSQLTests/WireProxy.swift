@@ -18,8 +18,20 @@ final class WireProxy: @unchecked Sendable {
         case after(bytes: Int, fromServer: Bool)
     }
 
+    /// What happens to the next end of a save instead of being passed on at once.
+    enum Delay: Sendable {
+        /// The server commits, and its answer is replaced by an error with this SQLSTATE.
+        case answer(state: String)
+        /// The server gets the end once the semaphore lets it pass.
+        case hold(arrived: DispatchSemaphore, until: DispatchSemaphore)
+    }
+
     private struct State {
         var cut: Cut?
+        var delay: Delay?
+        /// The server's sides of the connections that wait for notifications.
+        var listening: Set<Int32> = []
+        var silencesListeners = false
         var isDown = false
         var staysDown = false
         var sockets: [Int32] = []
@@ -63,6 +75,15 @@ final class WireProxy: @unchecked Sendable {
             $0.staysDown = staysDown
         }
     }
+
+    /// Does that to the next end of a save.
+    func delay(_ delay: Delay) { state.withLock { $0.delay = delay } }
+
+    /// Passes nothing on to those who wait for notifications, and leaves their connections open.
+    func silenceListeners() { state.withLock { $0.silencesListeners = true } }
+
+    /// How many connections have asked for notifications.
+    var listeners: Int { state.withLock { $0.listening.count } }
 
     func comeBack() { state.withLock { $0.isDown = false } }
 
@@ -118,8 +139,10 @@ final class WireProxy: @unchecked Sendable {
         while true {
             let count = read(from, &buffer, buffer.count)
             if count <= 0 { return }
-            let bytes = Array(buffer[..<count])
+            var bytes = Array(buffer[..<count])
             last = last.suffix(64) + bytes
+            if isServer, state.withLock({ $0.silencesListeners && $0.listening.contains(from) }) { continue }
+            delay(&bytes, last, from: from, to: to, isServer: isServer)
             let isCut = state.withLock { state in
                 let isHere: Bool
                 switch state.cut {
@@ -141,7 +164,7 @@ final class WireProxy: @unchecked Sendable {
             }
             if isCut { return }
             var sent = 0
-            while sent < count {
+            while sent < bytes.count {
                 let written = bytes[sent...].withUnsafeBytes {
                     send(to, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                 }
@@ -150,6 +173,40 @@ final class WireProxy: @unchecked Sendable {
             }
         }
     }
+
+    /// Waits, or changes what is passed on, where a test says so.
+    private func delay(_ bytes: inout [UInt8], _ last: [UInt8], from: Int32, to: Int32, isServer: Bool) {
+        if !isServer, Self.contains(last, "LISTEN ") { state.withLock { _ = $0.listening.insert(to) } }
+        let found: Delay? = state.withLock { state in
+            let isHere: Bool
+            switch state.delay {
+            case .answer?: isHere = isServer && state.seesSave && Self.contains(bytes, Self.committed)
+            case .hold?: isHere = !isServer && Self.contains(last, "INSERT INTO mortise_saves")
+            case nil: isHere = false
+            }
+            guard isHere else { return nil }
+            state.cuts += 1
+            defer { state.delay = nil }
+            return state.delay
+        }
+        switch found {
+        case .answer(let code)?:
+            var error: [UInt8] = []
+            for field in ["SERROR", "VERROR", "C\(code)", "Mreplaced"] { error += Array(field.utf8) + [0] }
+            error.append(0)
+            let length = UInt32(error.count + 4)
+            error = [UInt8(ascii: "E")] + (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) } + error
+            guard let range = Data(bytes).range(of: Data(Self.committed.utf8)) else { return }
+            bytes.replaceSubrange(range, with: error)
+        case .hold(let arrived, let until)?:
+            arrived.signal()
+            until.wait()
+        case nil: break
+        }
+    }
+
+    /// The server's message that a transaction is committed: its kind, its length, and the command.
+    private static let committed = "C\0\0\0\u{B}COMMIT\0"
 
     private static func contains(_ bytes: [UInt8], _ text: String) -> Bool {
         Data(bytes).range(of: Data(text.utf8)) != nil

@@ -15,6 +15,9 @@ final class PostgreSQLConnection {
     private(set) var roundTrips = 0
     /// How many statements were prepared; the others were found.
     private(set) var prepared = 0
+    /// What each transaction is begun with, where the next one may be of another session of the server.
+    private let preamble: Statement?
+    private let notices = NoticeReceiver()
     private var names: [String: String] = [:]
     /// The texts of `names`, the one used last at the end.
     private var recent: [String] = []
@@ -34,6 +37,7 @@ final class PostgreSQLConnection {
         location = configuration.location
         password = configuration.server.password
         patience = configuration.statementTimeout > .zero ? configuration.statementTimeout + .seconds(5) : nil
+        preamble = configuration.profile == .pooled ? Self.preamble(configuration) : nil
         canceller = StatementCanceller()
         do {
             try connect(configuration)
@@ -64,6 +68,9 @@ final class PostgreSQLConnection {
         let status = PQtransactionStatus(handle)
         return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
     }
+
+    /// The server's major version; 0 without a connection.
+    var serverVersion: Int { Int(PQserverVersion(handle) / 10_000) }
 
     /// The file descriptor, to wait for news.
     var descriptor: Int32 { PQsocket(handle) }
@@ -106,7 +113,7 @@ final class PostgreSQLConnection {
             if status == PGRES_POLLING_FAILED { throw connectionError() }
         }
         guard PQsetnonblocking(handle, 1) == 0 else { throw connectionError() }
-        PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        notices.attach(to: handle)
         canceller.set(PQgetCancel(handle))
     }
 
@@ -115,13 +122,28 @@ final class PostgreSQLConnection {
         if version < 140_000 { throw PostgreSQLError(location, .oldServer(version: Int(version / 10_000))) }
         let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? ""
         if encoding != "UTF8" { throw PostgreSQLError(location, .encoding(found: encoding)) }
-        func milliseconds(_ duration: Duration) -> Int { Int(max(duration / .milliseconds(1), 0)) }
+        if preamble != nil { return }
         try script(
             "SET search_path = \(SQLName.quoted(configuration.namespace)); "
-                + "SET statement_timeout = \(milliseconds(configuration.statementTimeout)); "
-                + "SET lock_timeout = \(milliseconds(configuration.lockTimeout)); "
+                + "SET statement_timeout = \(Self.milliseconds(configuration.statementTimeout)); "
+                + "SET lock_timeout = \(Self.milliseconds(configuration.lockTimeout)); "
                 + "SET extra_float_digits = 3; SET standard_conforming_strings = on"
                 + (writes ? "; " + StoreLock.sharing(configuration.namespace) : ""))
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Int { Int(max(duration / .milliseconds(1), 0)) }
+
+    /// The settings of a session, until the transaction ends.
+    private static func preamble(_ configuration: PostgreSQLConfiguration) -> Statement {
+        Statement(
+            "SELECT set_config('search_path', $1::text, true), set_config('statement_timeout', $2::text, true), "
+                + "set_config('lock_timeout', $3::text, true), set_config('extra_float_digits', '3', true), "
+                + "set_config('standard_conforming_strings', 'on', true)",
+            [
+                .text(SQLName.quoted(configuration.namespace)),
+                .text("\(milliseconds(configuration.statementTimeout))"),
+                .text("\(milliseconds(configuration.lockTimeout))"),
+            ])
     }
 
     /// What the library says of a connection that failed.
@@ -200,6 +222,14 @@ final class PostgreSQLConnection {
         roundTrips += 1
         let deadline = patience.map { ContinuousClock.now + $0 }
         var expected: [(isPreparation: Bool, text: String)] = []
+        var statements = statements
+        var preambleAt: Int?
+        if let preamble, !isInTransaction {
+            // Without BEGIN, what is sent together is one transaction.
+            let place = statements.first?.text.hasPrefix("BEGIN") == true ? 1 : 0
+            statements.insert(preamble, at: place)
+            preambleAt = place
+        }
         for statement in statements {
             let name: String
             if let known = names[statement.text] {
@@ -210,7 +240,7 @@ final class PostgreSQLConnection {
                 }
             } else {
                 prepared += 1
-                let isKept = statement.text.utf8.count <= Self.longestKept
+                let isKept = preamble == nil && statement.text.utf8.count <= Self.longestKept
                 if isKept { nextName += 1 }
                 name = isKept ? "m\(nextName)" : ""
                 guard PQsendPrepare(handle, name, statement.text, 0, nil) == 1 else { throw lost() }
@@ -224,7 +254,17 @@ final class PostgreSQLConnection {
             expected.append((false, statement.text))
         }
         guard PQpipelineSync(handle) == 1 else { throw lost() }
-        return try collect(expected, deadline)
+        var found = try collect(expected, deadline)
+        if let preambleAt { found.remove(at: preambleAt) }
+        if notices.takeUnreplicated() {
+            // The server has stopped waiting for its standbys: what it has committed may be lost with it.
+            throw PostgreSQLError(
+                location,
+                .engine(
+                    state: "40003", message: "no synchronous standby has confirmed the transaction in time", table: nil,
+                    column: nil, constraint: nil))
+        }
+        return found
     }
 
     private func send(_ name: String, _ values: [SQLValue]) throws {
@@ -492,6 +532,31 @@ final class PostgreSQLConnection {
             PQfreemem(notice)
         }
         return isTold
+    }
+}
+
+/// Takes the server's notices, all of which but one are dropped.
+private final class NoticeReceiver {
+    private var isUnreplicated = false
+
+    /// The object has to live as long as the connection.
+    func attach(to handle: OpaquePointer?) {
+        let pointer = Unmanaged.passUnretained(self).toOpaque()
+        PQsetNoticeReceiver(
+            handle,
+            { pointer, result in
+                guard let pointer, let name = PQresultErrorField(result, Int32(UInt8(ascii: "R"))) else { return }
+                // By the function, because the words are in the server's language.
+                if strcmp(name, "SyncRepWaitForLSN") == 0 {
+                    Unmanaged<NoticeReceiver>.fromOpaque(pointer).takeUnretainedValue().isUnreplicated = true
+                }
+            }, pointer)
+    }
+
+    /// Whether the server has given up waiting for its synchronous standbys since the last call.
+    func takeUnreplicated() -> Bool {
+        defer { isUnreplicated = false }
+        return isUnreplicated
     }
 }
 

@@ -22,6 +22,7 @@ extension PostgreSQLConfiguration: SelfDescribingConfiguration {
             retryFor: retryFor, notifies: notifies, dropping: dropping)
         copy.pollInterval = pollInterval
         copy.session = session
+        copy.profile = profile
         copy.pinsReads = true
         return copy
     }

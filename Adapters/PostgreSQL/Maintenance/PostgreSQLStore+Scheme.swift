@@ -5,7 +5,7 @@ public import MortiseCore
 extension StoreScheme {
     /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE`: a database of PostgreSQL. Several hosts are separated by commas, each with a port of
     /// its own if need be. Options: `schema=app`; `allowsSave=true|false`; `pool=4`; `connectTimeout=10s`, `statementTimeout=60s`,
-    /// `lockTimeout=5s` and `retryFor=30s`; `notify=true|false`; `pinsReads=true|false`; `host=/run/postgresql` for a folder of sockets; `password=…`, which is
+    /// `lockTimeout=5s` and `retryFor=30s`; `notify=true|false`; `profile=postgresql|pooled`; `pinsReads=true|false`; `host=/run/postgresql` for a folder of sockets; `password=…`, which is
     /// secret; `sslmode`, `sslrootcert`, `sslcert`, `sslkey` and `channel_binding` as libpq has them; `dropping=Entity,Other`;
     /// `name=ledger`.
     public static let postgres = StoreScheme(
@@ -24,6 +24,9 @@ extension StoreScheme {
                 "retryFor", .duration, default: "30s", "how long the store tries again after a connection was lost"),
             StoreOption("notify", .flag, default: "true", "whether the server tells of saves of other processes"),
             StoreOption(
+                "profile", .oneOf(PostgreSQLConfiguration.Profile.allCases.map(\.rawValue)), default: "postgresql",
+                "what the store connects to: a server, or a pool such as PgBouncer in transaction mode"),
+            StoreOption(
                 "pinsReads", .flag, default: "false",
                 "whether a context reads one state of the store until its next fetch or save"),
             StoreOption("host", .text, default: "", "hosts or a folder of sockets, instead of those in the URL"),
@@ -38,6 +41,7 @@ extension StoreScheme {
             lockTimeout: url.duration("lockTimeout") ?? .seconds(5),
             retryFor: url.duration("retryFor") ?? .seconds(30), notifies: url.flag("notify") ?? true,
             dropping: url.dropping)
+        configuration.profile = url.options["profile"].flatMap(PostgreSQLConfiguration.Profile.init) ?? .postgresql
         configuration.pinsReads = url.flag("pinsReads") ?? false
         return configuration
     }

@@ -48,6 +48,9 @@ final class PostgreSQLFollowing: Sendable {
     /// now and then; a connection that was lost is made again.
     func watch(_ store: PostgreSQLStore) {
         let configuration = store.configuration
+        // Without news it has to look more often.
+        let interval =
+            configuration.listens ? configuration.pollInterval : min(configuration.pollInterval, .milliseconds(500))
         Thread.detachNewThread { [weak store, isStopped = StopMark(self)] in
             var connection: PostgreSQLConnection?
             var lastLook = ContinuousClock.now
@@ -55,7 +58,7 @@ final class PostgreSQLFollowing: Sendable {
                 let isFollowed = store.map(\.following.isFollowed) ?? false
                 let beginning = (store?.identifier ?? "") + " "
                 var isTold = false
-                if isFollowed, configuration.notifies {
+                if isFollowed, configuration.listens {
                     do {
                         if connection == nil {
                             connection = try PostgreSQLConnection(configuration)
@@ -73,10 +76,10 @@ final class PostgreSQLFollowing: Sendable {
                     }
                 } else {
                     connection = nil
-                    let pause = min(configuration.pollInterval / .seconds(1), 0.1)
+                    let pause = min(interval / .seconds(1), 0.1)
                     Thread.sleep(forTimeInterval: pause)
                 }
-                guard isFollowed, isTold || .now - lastLook >= configuration.pollInterval else { continue }
+                guard isFollowed, isTold || .now - lastLook >= interval else { continue }
                 lastLook = .now
                 store?.lookForOthers()
             }

@@ -30,7 +30,8 @@ struct UnsettledSave: Sendable {
 extension PostgreSQLStore {
     /// Carries out all changes in one transaction, which takes five round trips at most.
     /// - Throws: `RecordsSuperseded` if others have changed or deleted the records since they were read, or have taken a unique
-    ///   value; `PostgreSQLError`, which names the record at fault. Nothing was changed then, unless its fault is `outcomeUnknown`.
+    ///   value; `PostgreSQLError`, which names the record at fault. Nothing was changed then, unless its fault is `outcomeUnknown`; with `outcomeForgotten`,
+    ///   an earlier save of the context may be there.
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
@@ -103,6 +104,8 @@ extension PostgreSQLStore {
     ) throws -> R {
         let deadline = ContinuousClock.now + configuration.retryFor
         var pause = Backoff()
+        // One address may lead to another server by now; several do.
+        var leaders = configuration.server.host.contains(",") ? Int.max : 1
         while true {
             var writer: SaveWriter?
             var isEnding = false
@@ -136,7 +139,8 @@ extension PostgreSQLStore {
                     pause.wait()
                     continue
                 }
-                if error.canBeRepeated(isUsable: isUsable, hosts: configuration.server.host), .now < deadline {
+                if error.canBeRepeated(onAnother: leaders > 0), .now < deadline {
+                    if error.state == "25006" { leaders -= 1 }
                     pause.wait()
                     continue
                 }
@@ -243,7 +247,11 @@ extension PostgreSQLStore {
         of writer: SaveWriter, _ context: UUID?, _ deadline: ContinuousClock.Instant
     ) throws -> Int64? {
         do {
-            return try asked(writer.trace, until: deadline)?.number
+            switch try asked(writer.trace, until: deadline) {
+            case .committed(let number, _): return number
+            case .absent: return nil
+            case .forgotten: break
+            }
         } catch is PostgreSQLError {
             // Whatever keeps the server from saying so: the save may be there.
         }
@@ -257,11 +265,20 @@ extension PostgreSQLStore {
         throw error(.outcomeUnknown)
     }
 
+    /// What has become of a transaction.
+    private enum Outcome {
+        /// It is there: its number, and the first of those that it gave to records.
+        case committed(number: Int64, first: Int64)
+        case absent
+        /// Neither the keys nor the history reach back so far.
+        case forgotten
+    }
+
     /// Asks for a transaction as `committed` does, again and again while no server answers.
     /// - Throws: the last error, at the deadline or where waiting is of no use.
     private func asked(
         _ trace: SaveTrace, until deadline: ContinuousClock.Instant
-    ) throws -> (number: Int64, first: Int64)? {
+    ) throws -> Outcome {
         var pause = Backoff()
         while true {
             do {
@@ -275,7 +292,7 @@ extension PostgreSQLStore {
             } catch let error as PostgreSQLError {
                 switch error.fault {
                 case .unreachable, .timedOut, .noConnection: break
-                case .engine where error.errorClass == .busy || error.state == "25006": break
+                case .engine where error.errorClass == .busy || ["25006", "40003"].contains(error.state): break
                 default: throw error
                 }
                 guard .now < deadline else { throw error }
@@ -284,26 +301,23 @@ extension PostgreSQLStore {
         }
     }
 
-    /// The number of a transaction, and the first of those that it gave to records; nil if it was not committed. The lock of the store is
-    /// held until a transaction ends, so that nothing is on its way when it has been waited for.
-    /// - Throws: `PostgreSQLError` with the fault `outcomeUnknown` if neither the keys nor the history reach back so far.
-    private func committed(
-        _ trace: SaveTrace, _ connection: PostgreSQLConnection
-    ) throws -> (number: Int64, first: Int64)? {
+    /// What has become of a transaction. The lock of the store is held until a transaction ends, so that nothing is on its way when it has
+    /// been waited for.
+    private func committed(_ trace: SaveTrace, _ connection: PostgreSQLConnection) throws -> Outcome {
         try connection.transaction {
             let results = try connection.run([
                 .init("SELECT s.\"lastTransaction\" FROM mortise_store s FOR UPDATE"),
                 .init("SELECT s.n, s.first FROM mortise_saves s WHERE s.key = $1::uuid", [.uuid(trace.key)]),
                 .init("SELECT h.at FROM mortise_history h WHERE h.n = $1::int8", [.integer(trace.number)]),
             ])
-            if let row = results[1].rows.first { return (row.integer(0), row.integer(1)) }
+            if let row = results[1].rows.first { return .committed(number: row.integer(0), first: row.integer(1)) }
             // The keys of the last saves are there.
             guard let last = results[0].rows.first?.integer(0), last > trace.number + SaveWriter.mostSaves else {
-                return nil
+                return .absent
             }
             // A transaction of that number is this one, or one that was committed instead.
-            guard let row = results[2].rows.first else { throw error(.outcomeUnknown) }
-            return row.value(0) == .real(trace.date) ? (trace.number, trace.first) : nil
+            guard let row = results[2].rows.first else { return .forgotten }
+            return row.value(0) == .real(trace.date) ? .committed(number: trace.number, first: trace.first) : .absent
         }
     }
 
@@ -323,11 +337,18 @@ extension PostgreSQLStore {
                 inserted: request.inserted, updated: request.updated, changedSlots: request.changedSlots,
                 deleted: request.deleted.map(\.persistentIdentifier)))
         for save in unsettled.withLock({ $0 }) where save.context == request.editingState.id {
-            if let found = try asked(save.trace, until: .now + configuration.retryFor) {
-                take(save, first: found.first, into: &settled)
+            switch try asked(save.trace, until: .now + configuration.retryFor) {
+            case .committed(_, let first):
+                take(save, first: first, into: &settled)
                 settled.keys.insert(save.trace.key)
-            } else {
-                unsettled.withLock { $0.removeAll { $0.trace.key == save.trace.key } }
+            case .forgotten:
+                // New records may be there already. All else is decided by the versions of the records.
+                let doubtful = Set(save.inserted)
+                if request.inserted.contains(where: { doubtful.contains($0.persistentIdentifier) }) {
+                    throw error(.outcomeForgotten)
+                }
+                fallthrough
+            case .absent: unsettled.withLock { $0.removeAll { $0.trace.key == save.trace.key } }
             }
         }
         return settled
@@ -383,12 +404,12 @@ extension PostgreSQLStore {
 
 extension PostgreSQLError {
     /// Whether a transaction that ended with the error can be tried again: nothing of it was committed.
-    fileprivate func canBeRepeated(isUsable: Bool, hosts: String) -> Bool {
+    fileprivate func canBeRepeated(onAnother hasOthers: Bool) -> Bool {
         switch fault {
         case .unreachable: true
         case .engine("40001", _, _, _, _), .engine("40P01", _, _, _, _), .engine("0A000", _, _, _, _): true
         // The server was the leader, and another one is now.
-        case .engine("25006", _, _, _, _): hosts.contains(",")
+        case .engine("25006", _, _, _, _): hasOthers
         default: false
         }
     }

@@ -15,7 +15,7 @@ public final class HistoryRecorder: Sendable {
         case ofSession
     }
 
-    private struct Recorded: Sendable {
+    fileprivate struct Recorded: Sendable {
         var entry: HistoryEntry
         private var packed: PackedChanges?
         /// What cannot be packed, or is gone.
@@ -219,7 +219,7 @@ public final class HistoryRecorder: Sendable {
     public var bounds: HistoryBounds { state.withLock { $0.bounds } }
 
     /// The transactions with numbers in a range, oldest first.
-    private func recorded(_ numbers: ClosedRange<Int64>) -> ArraySlice<Recorded> {
+    fileprivate func recorded(_ numbers: ClosedRange<Int64>) -> ArraySlice<Recorded> {
         state.withLock { state in
             let kept = state.kept[state.first...]
             // Numbers ascend, and mostly without gaps.
@@ -298,8 +298,9 @@ extension HistoryArchive {
         of recorder: HistoryRecorder, under schema: Schema, _ numbers: ClosedRange<Int64>,
         _ body: (_ entry: HistoryEntry, _ changes: () throws -> [HistoryChange]) throws -> Bool
     ) throws {
-        try recorder.readChangeSets(numbers) { entry, changes in
-            try body(entry) { schema.historyChanges(of: try changes(), transaction: entry.number) }
+        for found in recorder.recorded(numbers) {
+            let number = found.entry.number
+            if try !body(found.entry, { schema.historyChanges(of: found.changes, transaction: number) }) { return }
         }
     }
 }

@@ -388,7 +388,7 @@ let package = Package(
         .testTarget(
             name: "MortiseInspectorTests",
             dependencies: ["MortiseAppendLog", "MortiseCommands", "MortiseCore", "MortiseEngine", "MortiseProgram"],
-            exclude: ["look.py"]),
+            exclude: ["beside_datasette.py", "look.py"]),
         // Its folder Generated has what `mortise schema models` and `plan` make of schemas.
         .testTarget(
             name: "SchemaSourceTests",

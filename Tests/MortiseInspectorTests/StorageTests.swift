@@ -59,10 +59,10 @@ import Testing
             try run.get("/s/0/sql?q=\(encoded(text))\(more)")
         }
         #expect(try run.get("/s/0").body.contains("href=\"/s/0/sql\""))
-        let rows = try ask("SELECT name, size, NULL AS nothing FROM Thing ORDER BY id; -- all\n")
+        let rows = try ask("SELECT name, size, NULL AS gap FROM Thing ORDER BY id; -- all\n")
         #expect(rows.status == 200 && rows.body.contains("2 rows in"), "\(rows.body)")
         #expect(rows.body.contains("&lt;b&gt;Bellows&lt;/b&gt;") && !rows.body.contains("<b>Bellows"))
-        #expect(rows.body.contains("<th scope=\"col\">nothing</th>") && rows.body.contains("class=\"v nil\""))
+        #expect(rows.body.contains("<th scope=\"col\">gap</th>") && rows.body.contains("class=\"v nil\""))
         #expect(try ask("select count(*) from pragma_table_info('Thing')").status == 200)
         #expect(try ask("SELECT * FROM Thing WHERE id = 1", "&plan=1").body.contains("PRIMARY KEY"))
         #expect(try ask("EXPLAIN QUERY PLAN SELECT * FROM Thing").body.contains("SCAN"))

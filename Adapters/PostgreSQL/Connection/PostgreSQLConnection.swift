@@ -433,7 +433,9 @@ final class PostgreSQLConnection {
 
     /// Runs one statement without values and hands over each row, with its values as text, while it comes. The server refuses a text with
     /// several statements.
-    /// - Parameter row: gets the names of the columns, and the values of a row; returns false to end the statement.
+    /// - Parameters:
+    ///   - text: the statement.
+    ///   - row: gets the names of the columns, and the values of a row; returns false to end the statement.
     /// - Throws: `PostgreSQLError`. The connection is closed where the statement did not come to its end.
     func read(_ text: String, row: (_ columns: [String], _ values: [UnsafeRawBufferPointer?]) -> Bool) throws {
         guard isUsable else { throw PostgreSQLError(location, .unreachable(message: "the connection is closed")) }

@@ -48,6 +48,8 @@ struct PredicateSource {
     ///   - entity: the entity whose records are fetched.
     ///   - conditions: all of them have to hold.
     ///   - order: the keys of the order.
+    ///   - schema: the schema of the models.
+    /// - Returns: lines of Swift.
     /// - Throws: `Unwritable`.
     static func descriptor(
         _ entity: String, where conditions: [QueryExpression], sortedBy order: [StoreQuery.Order],
@@ -109,9 +111,9 @@ struct PredicateSource {
         return name
     }
 
-    private mutating func constant(_ name: String, _ expression: String) -> Piece {
+    private mutating func constant(_ name: String, _ expression: String, _ type: String? = nil) -> Piece {
         let name = unused(name)
-        constants.append("let \(name) = \(expression)")
+        constants.append("let \(name)\(type.map { ": \($0)" } ?? "") = \(expression)")
         return Piece(text: name)
     }
 
@@ -213,11 +215,8 @@ struct PredicateSource {
     private mutating func compare(
         _ comparison: QueryExpression.Comparison, _ a: QueryExpression, _ b: QueryExpression
     ) throws(Unwritable) -> Piece {
-        if case .compareStrings(.caseInsensitive, let text, let other) = a, case .constant(.integer(0)) = b {
-            let same = constant("same", "ComparisonResult.orderedSame").text
-            let part = try present(other).text
-            return try test(text) { "\($0).caseInsensitiveCompare(\(part)) \(comparison.sign) \(same)" }
-        }
+        // Foundation has it on Apple's platforms alone.
+        if case .compareStrings = a { throw Unwritable(reason: "a comparison of texts that ignores case") }
         let (left, right) = (try write(a), try write(b))
         let isEquality = comparison == .equal || comparison == .notEqual
         // Swift compares nil with nothing else.
@@ -260,11 +259,25 @@ struct PredicateSource {
         }
         guard !members.isEmpty else { return Piece(text: "false") }
         if members.contains(where: { $0.text == "nil" }) { throw Unwritable(reason: "nil among the values of a list") }
-        let list = constant("values", "[\(members.map(\.text).joined(separator: ", "))]").text
-        guard found.isOptional else { return Piece(text: "\(list).contains(\(found.text))") }
-        let name = unused("value")
-        return Piece(
-            text: "\(found.receiver).flatMap { \(name) in \(list).contains(\(name)) } == true", isPrimary: false)
+        // Nil is none of the values, so that the list need not be asked about what is not nil.
+        let type = "[\(try self.type(of: element))\(found.isOptional ? "?" : "")]"
+        let list = constant("values", "[\(members.map(\.text).joined(separator: ", "))]", type).text
+        return Piece(text: "\(list).contains(\(found.text))")
+    }
+
+    /// The type that generated models give what is looked for in a list.
+    private func type(of element: QueryExpression) throws(Unwritable) -> String {
+        switch element {
+        case .identifier: return "PersistentIdentifier"
+        case .count: return "Int"
+        case .property(_, let property):
+            let slot = layouts[property.entity].flatMap { layout in
+                layout.slot(named: property.name).map { layout.slots[$0] }
+            }
+            if let kind = slot?.property.attribute?.kind, kind != .coded { return SwiftTypes.name(of: kind) }
+        default: break
+        }
+        throw Unwritable(reason: "a calculation in a list of values")
     }
 
     private mutating func quantified(

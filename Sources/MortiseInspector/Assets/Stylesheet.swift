@@ -79,6 +79,7 @@ enum Stylesheet {
           .split { display: block; padding-top: 1rem; }
           .side { margin-bottom: 1.2rem; }
           .mode { display: none; } .mode.edit { display: inline; }
+          .tabs { gap: 0; } .tabs a { padding: .5rem .48rem; font-size: .86rem; }
           h1 { font-size: 1.4rem; }
         }
 

@@ -156,10 +156,13 @@ struct RecordPage {
         }
         let all = Link.history(number).with("entity", record.record.entityName).with("record", key)
         let numbers = found.transactions.compactMap { $0.commit?.number }
-        let between: HTML? = numbers.last.map { first in
-            DifferencePage.form(
-                number, from: "\(first)", to: "\(numbers[0])", entity: record.record.entityName, key: key)
-        }
+        let between: HTML? =
+            numbers.count < 2
+            ? nil
+            : numbers.last.map { first in
+                DifferencePage.form(
+                    number, from: "\(first)", to: "\(numbers[0])", entity: record.record.entityName, key: key)
+            }
         let list: HTML =
             entries.isEmpty ? "<p class=\"none\">Nothing lately.</p>" : "<ol class=\"timeline\">\(entries)</ol>"
         return

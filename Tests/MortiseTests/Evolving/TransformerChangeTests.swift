@@ -120,7 +120,8 @@ import Testing
             #expect(words == Array(repeating: ["a", "b"], count: 12) + [nil])
         }
         try filled(kind, words: nil).migrated(to: After.self, Silent.self) { context in
-            #expect(try context.fetch(FetchDescriptor<After.Sheet>()).map(\.tags) == Array(repeating: nil, count: 13))
+            let tags = try context.fetch(FetchDescriptor<After.Sheet>()).map(\.tags)
+            #expect(tags == Array(repeating: nil, count: 13))
         }
     }
 
@@ -131,7 +132,8 @@ import Testing
         try world.open(Renamed.self, Renaming.self).close()
         #expect(throws: MigrationError.self) { try world.open(Last.self, Chain.self).close() }
         try world.migrated(to: Renamed.self, Renaming.self) { context in
-            #expect(try context.fetchCount(FetchDescriptor<Renamed.Sheet>()) == 13)
+            let count = try context.fetchCount(FetchDescriptor<Renamed.Sheet>())
+            #expect(count == 13)
         }
     }
 }

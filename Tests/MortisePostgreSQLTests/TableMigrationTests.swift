@@ -93,7 +93,6 @@ import Testing
         #expect(migration.isCopy && migration.keepsIdentifiers)
         try migration.commit()
         let copy = space.name + "_before_1.0.0_1"
-        defer { try? space.configuration("&schema=\(copy)").removeNamespace() }
         #expect(migration.copyLocation?.hasSuffix("?schema=\(copy)") == true)
         #expect(try schemas(space) == [space.name, copy])
         let later = try space.open(narrower, version: second)
@@ -140,7 +139,6 @@ import Testing
         // It is done, and does not run again.
         Plan.code = { _, _ in throw DataStoreError.unsupportedFeature }
         try container(space, wider).close()
-        for name in try schemas(space).dropFirst() { try space.configuration("&schema=\(name)").removeNamespace() }
     }
 
     /// A save would go to tables that are about to be the old ones.
@@ -231,7 +229,7 @@ import Testing
     @Test func aSchemaOfAnotherProgramStays() throws {
         let (space, _) = try filled()
         let name = MigrationPlaces(of: space.name).sibling
-        defer { try? space.configuration("&schema=\(name)").removeNamespace() }
+        defer { try? space.configuration().connected { try $0.script("DROP SCHEMA \(SQLName.quoted(name)) CASCADE") } }
         try space.configuration().connected { connection in
             try connection.run("CREATE SCHEMA \(SQLName.quoted(name))")
             try connection.run("CREATE TABLE \(SQLName.quoted(name)).theirs (n int8)")

@@ -111,12 +111,9 @@ final class PostgreSQLMigration: StoreMigration {
 
     func prepare(keepingCopy keepsCopy: Bool, atMost most: Int?) throws {
         guard !isPrepared, !isOver else { throw DataStoreError.unsupportedFeature }
-        if copying != nil || keepsCopy {
-            try copied().prepare(keepingCopy: keepsCopy, atMost: most)
-        } else {
-            // All is in the transaction. The server says now if it has lost that.
-            try turn.connection.run("SELECT 1")
-        }
+        if copying != nil || keepsCopy { try copied().prepare(keepingCopy: keepsCopy, atMost: most) }
+        // The server says now if it has lost the transaction, and with it the locks.
+        try turn.connection.run("SELECT 1")
         isPrepared = true
     }
 

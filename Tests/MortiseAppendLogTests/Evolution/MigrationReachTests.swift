@@ -1,3 +1,4 @@
+import FaultWorkload
 import Foundation
 @testable import MortiseCore
 import MortiseEngine

@@ -49,28 +49,6 @@ import Testing
         }
     }
 
-    class CommaJoining: ValueTransformer {
-        override func transformedValue(_ value: Any?) -> Any? {
-            (value as? [String]).map { Data($0.joined(separator: ",").utf8) }
-        }
-
-        override func reverseTransformedValue(_ value: Any?) -> Any? {
-            (value as? Data).map { String(decoding: $0, as: UTF8.self).split(separator: ",").map(String.init) }
-        }
-    }
-    final class SameJoining: CommaJoining {}
-    /// Begins with a mark, without which it reads nothing.
-    final class MarkedJoining: CommaJoining {
-        override func transformedValue(_ value: Any?) -> Any? {
-            (super.transformedValue(value) as? Data).map { Data("#".utf8) + $0 }
-        }
-
-        override func reverseTransformedValue(_ value: Any?) -> Any? {
-            guard let data = value as? Data, data.first == UInt8(ascii: "#") else { return nil }
-            return super.reverseTransformedValue(Data(data.dropFirst()))
-        }
-    }
-
     enum Silent: SchemaMigrationPlan {
         static var schemas: [any VersionedSchema.Type] { [Before.self, After.self] }
         static var stages: [MigrationStage] { [.lightweight(fromVersion: Before.self, toVersion: After.self)] }
@@ -157,5 +135,27 @@ import Testing
             let count = try context.fetchCount(FetchDescriptor<Renamed.Sheet>())
             #expect(count == 13)
         }
+    }
+}
+
+class CommaJoining: ValueTransformer {
+    override func transformedValue(_ value: Any?) -> Any? {
+        (value as? [String]).map { Data($0.joined(separator: ",").utf8) }
+    }
+
+    override func reverseTransformedValue(_ value: Any?) -> Any? {
+        (value as? Data).map { String(decoding: $0, as: UTF8.self).split(separator: ",").map(String.init) }
+    }
+}
+final class SameJoining: CommaJoining {}
+/// Begins with a mark, without which it reads nothing.
+final class MarkedJoining: CommaJoining {
+    override func transformedValue(_ value: Any?) -> Any? {
+        (super.transformedValue(value) as? Data).map { Data("#".utf8) + $0 }
+    }
+
+    override func reverseTransformedValue(_ value: Any?) -> Any? {
+        guard let data = value as? Data, data.first == UInt8(ascii: "#") else { return nil }
+        return super.reverseTransformedValue(Data(data.dropFirst()))
     }
 }

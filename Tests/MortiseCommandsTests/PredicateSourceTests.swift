@@ -88,11 +88,11 @@ import Testing
             },
             try Case("title in ['a', 'b \"c\"'] and folder.name in ['inbox']") {
                 let values: [String] = ["a", "b \"c\""]
-                let values2: [String?] = ["inbox"]
+                let values2: [String] = ["inbox"]
                 let descriptor = FetchDescriptor<Memo>(
                     predicate: #Predicate { memo in
                         (values.contains(memo.title))
-                            && (values2.contains(memo.folder?.name))
+                            && ((memo.folder?.name).flatMap { value in values2.contains(value) } == true)
                     })
                 return descriptor
             },

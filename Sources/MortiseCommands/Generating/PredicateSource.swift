@@ -259,10 +259,12 @@ struct PredicateSource {
         }
         guard !members.isEmpty else { return Piece(text: "false") }
         if members.contains(where: { $0.text == "nil" }) { throw Unwritable(reason: "nil among the values of a list") }
-        // Nil is none of the values, so that the list need not be asked about what is not nil.
-        let type = "[\(try self.type(of: element))\(found.isOptional ? "?" : "")]"
+        let type = "[\(try self.type(of: element))]"
         let list = constant("values", "[\(members.map(\.text).joined(separator: ", "))]", type).text
-        return Piece(text: "\(list).contains(\(found.text))")
+        guard found.isOptional else { return Piece(text: "\(list).contains(\(found.text))") }
+        // Nil is none of the values. A list of optional values is asked for a character by the macro.
+        let name = unused("value")
+        return Piece(text: "\(found.receiver).flatMap { \(name) in \(list).contains(\(name)) } == true", isPrimary: false)
     }
 
     /// The type that generated models give what is looked for in a list.

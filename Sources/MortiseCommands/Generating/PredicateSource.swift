@@ -264,7 +264,8 @@ struct PredicateSource {
         guard found.isOptional else { return Piece(text: "\(list).contains(\(found.text))") }
         // Nil is none of the values. A list of optional values is asked for a character by the macro.
         let name = unused("value")
-        return Piece(text: "\(found.receiver).flatMap { \(name) in \(list).contains(\(name)) } == true", isPrimary: false)
+        return Piece(
+            text: "\(found.receiver).flatMap { \(name) in \(list).contains(\(name)) } == true", isPrimary: false)
     }
 
     /// The type that generated models give what is looked for in a list.

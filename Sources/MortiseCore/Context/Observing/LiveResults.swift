@@ -200,7 +200,8 @@ final class LiveResults: UnsavedChangeFollower {
     }
 
     private func deliverOnce(_ state: ContextState) {
-        let batch = LiveBatch(state, marks.values, Array(moves.values), unknown, named, unnamed: unnamed, hasSaved: hasSaved)
+        let batch = LiveBatch(
+            state, marks.values, Array(moves.values), unknown, named, unnamed: unnamed, hasSaved: hasSaved)
         forgetChanges()
         let asked = asked(by: batch)
         let told = asked.filter { $0.take(batch) }

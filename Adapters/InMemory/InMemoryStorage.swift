@@ -58,7 +58,8 @@ public final class InMemoryStorage: Sendable {
     ) -> HistoryRecorder {
         if let history = state.history { return history }
         let history = HistoryRecorder(
-            ofStore: engine.catalog.storeIdentifier, numbering: .ofCommits, keeping: retention, named: name)
+            ofStore: engine.catalog.storeIdentifier, numbering: .ofCommits, keeping: retention,
+            reportingLost: { StoreEvents.emit(.historyHolderLost(store: name, holder: $0)) })
         state.history = history
         return history
     }

@@ -83,7 +83,9 @@ public final class InMemoryStore: EngineDataStore {
             engine = Engine(.empty(Catalog(schema: schema.stored, storeIdentifier: configuration.identifier)))
             recorder = HistoryRecorder(
                 ofStore: configuration.identifier, numbering: .ofCommits, keeping: configuration.history,
-                named: configuration.name)
+                reportingLost: { [name = configuration.name] in
+                    StoreEvents.emit(.historyHolderLost(store: name, holder: $0))
+                })
             if configuration.history != .none { engine.feed.record(into: recorder) }
         }
     }

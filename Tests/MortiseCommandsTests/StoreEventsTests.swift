@@ -139,6 +139,32 @@ import Testing
         #expect(found.count == 1 && found.allSatisfy { $0.hasPrefix("warning full scan") }, "\(found)")
     }
 
+    /// H13: by name, once, by a limit and by a deletion.
+    @Test func aLostHolderOfHistoryIsTold() throws {
+        let container = try ModelContainer(
+            for: Schema(Memo.self),
+            configurations: [InMemoryConfiguration("memos", history: HistoryRetention(transactions: 2))])
+        let context = ModelContext(container)
+        func save(_ count: Int) throws {
+            for number in 0..<count {
+                context.insert(Memo(title: "secret \(number)", size: number))
+                try context.save()
+            }
+        }
+        let events = try observing {
+            try save(1)
+            try container.holdHistory("lazy", maximumLag: 1)
+            try save(20)
+            try container.holdHistory("forced")
+            try save(1)
+            try context.deleteHistory(HistoryDescriptor<DefaultHistoryTransaction>(), force: true)
+        }
+        let lost = events.compactMap { event in
+            if case .historyHolderLost("memos", let holder) = event { holder } else { nil }
+        }
+        #expect(lost == ["lazy", "forced"])
+    }
+
     @Test func metricsCountThem() throws {
         let metrics = CountingMetrics()
         MetricsSystem.bootstrap(metrics)

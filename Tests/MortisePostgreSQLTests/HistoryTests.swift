@@ -32,7 +32,8 @@ import Testing
         let store = try space.open(items)
         let context = EditingState()
         let result = try store.save(
-            DataStoreSaveChangesRequest(inserted: [store.snapshot("Item", ["name": .string("a")])], editingState: context))
+            DataStoreSaveChangesRequest(
+                inserted: [store.snapshot("Item", ["name": .string("a")])], editingState: context))
         try insert("b", into: store)
         let found = try transactions(of: store)
         #expect(Set(found.compactMap { $0.token.marks[store.identifier] }).count == 2)

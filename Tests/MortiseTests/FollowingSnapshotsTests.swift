@@ -142,3 +142,33 @@ private final class Seen: @unchecked Sendable {
     private(set) var all: [[Int]] = []
     func add(_ lengths: [Int]) { all.append(lengths) }
 }
+
+/// What live results of such a store tell when more has changed than is remembered by name.
+@Suite struct ForgottenChangesTests {
+    /// Defect: two saves of thousands of records, of which the first was forgotten: rows that it had changed in place were not told.
+    @Test func rowsThatChangedInPlaceAreToldAlthoughTheirNamesWereForgotten() throws {
+        let folder = try Folder()
+        try FileManager.default.createDirectory(atPath: folder.path("csv"), withIntermediateDirectories: true)
+        let container = try ModelContainer(
+            for: Owner.self, Boat.self, Harbour.self,
+            configurations: CSVConfiguration(folder: URL(fileURLWithPath: folder.path("csv"))))
+        let (here, there) = (ModelContext(container), ModelContext(container))
+        let boats = (0..<12_000).map { Boat("b\($0 + 100_000)", 1) }
+        for boat in boats { there.insert(boat) }
+        try there.save()
+        // Outside of any actor: it takes in what others have saved with the next refresh.
+        let observer = try ResultsObserver<Boat, Never>(
+            sortBy: [SortDescriptor(\.name)], modelContext: here, isolation: nil)
+        var told: [ResultsChange] = []
+        observer.onChange = { told.append($0) }
+        for half in [boats[..<6_000], boats[6_000...]] {
+            for boat in half { boat.length = 2 }
+            try there.save()
+        }
+        try here.refresh()
+        #expect(Set(told.flatMap(\.updated).map(\.identifier)) == Set(boats.map(\.persistentModelID)))
+        #expect(told.allSatisfy { $0.moved.isEmpty && $0.inserted.isEmpty && $0.removed.isEmpty })
+        #expect(observer.results.allSatisfy { $0.length == 2 })
+        try container.close()
+    }
+}

@@ -24,15 +24,17 @@ extension AppendLog {
         let file = HistoryHolderFile(
             beside: path, of: catalog.store, permissions: configuration.newFilePermissions, in: fileSystem)
         var held = UInt64.max
-        var lost: Set<String> = []
+        var behind: [(name: String, seen: UInt64)] = []
         for holder in try file.read() where holder.settled(at: now).state == .active {
             let seen = UInt64(clamping: holder.token.tokenValue?[catalog.store] ?? 0)
             if let most = holder.maximumLag, try length(after: seen) > most {
-                lost.insert(holder.name)
+                behind.append((holder.name, seen))
             } else {
                 held = min(held, seen)
             }
         }
+        // As long as another one holds what it needs, nobody loses it.
+        let lost = Set(behind.filter { $0.seen < held }.map(\.name))
         if !lost.isEmpty {
             try file.update { all in
                 for place in all.indices where lost.contains(all[place].name) { all[place].state = .lost }

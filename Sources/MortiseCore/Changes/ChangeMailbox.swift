@@ -17,6 +17,7 @@ final class ChangeMailbox: ChangeRecorder {
     private struct State {
         var sets: [ChangeSet] = []
         var count = 0
+        var hasForgotten = false
     }
 
     private let limit: Int
@@ -35,7 +36,7 @@ final class ChangeMailbox: ChangeRecorder {
         state.withLock { state in
             for changes in changes { state.count += changes.count + 1 }
             // One more is kept all the same, so that somebody who waits for any change has something to take.
-            if state.count > limit { state = State() }
+            if state.count > limit { state = State(hasForgotten: state.hasForgotten || !state.sets.isEmpty) }
             for var changes in changes {
                 changes.dropValues()
                 state.sets.append(changes)
@@ -61,6 +62,7 @@ final class ChangeMailbox: ChangeRecorder {
                 return true
             }
             state.count = state.sets.reduce(0) { $0 + $1.count + 1 }
+            state.hasForgotten = false
             return taken
         }
         guard last >= first, UInt64(taken.count) == last - first,
@@ -69,11 +71,14 @@ final class ChangeMailbox: ChangeRecorder {
         return taken
     }
 
-    /// Takes all changes.
+    /// Takes all changes. Where some were forgotten, the first one names nothing and is incomplete.
     func takeAll() -> [ChangeSet] {
         state.withLock { state in
             defer { state = State() }
-            return state.sets
+            guard state.hasForgotten else { return state.sets }
+            var unknown = ChangeSet()
+            unknown.isIncomplete = true
+            return [unknown] + state.sets
         }
     }
 }

@@ -121,11 +121,12 @@ extension HistoryArchive {
     ///   - descriptor: which transactions.
     ///   - isForced: whether holders that need it are lost instead.
     ///   - isSecure: as for `removeHistory`.
+    ///   - reportLost: called with the name of each holder that is lost by that.
     /// - Returns: how many transactions were forgotten.
     /// - Throws: `HistoryHeld`; why the history cannot be read or changed; what evaluating the predicate throws.
     package func deleteTransactions(
         matching descriptor: HistoryDescriptor<DefaultHistoryTransaction>, forced isForced: Bool = false,
-        secure isSecure: Bool = false
+        secure isSecure: Bool = false, reportingLost reportLost: (_ holder: String) -> Void = { _ in }
     ) throws -> Int {
         var descriptor = descriptor
         if descriptor.fetchLimit == 0 { descriptor.sortBy = [] }
@@ -144,11 +145,11 @@ extension HistoryArchive {
             if (try? isKept(last)) ?? false {
                 try? turn(names, from: .lost, to: .active)
             } else {
-                tell(ofLost: names)
+                names.sorted().forEach(reportLost)
             }
             throw error
         }
-        tell(ofLost: names)
+        names.sorted().forEach(reportLost)
         return numbers.count
     }
 
@@ -168,10 +169,5 @@ extension HistoryArchive {
             return false
         }
         return isKept
-    }
-
-    private func tell(ofLost names: Set<String>) {
-        let store = (self as? any DataStore)?.configuration.name ?? historyLocation
-        for name in names.sorted() { StoreEvents.emit(.historyHolderLost(store: store, holder: name)) }
     }
 }

@@ -64,7 +64,7 @@ public final class HistoryRecorder: Sendable {
     /// Whether a container records for a store that keeps no history.
     public let isOfSession: Bool
     private let retention: HistoryRetention
-    private let name: String
+    private let reportLost: @Sendable (_ holder: String) -> Void
     private let now: @Sendable () -> Date
     private let state: Mutex<State>
 
@@ -74,16 +74,17 @@ public final class HistoryRecorder: Sendable {
     ///   - numbering: how transactions are numbered.
     ///   - retention: what is kept.
     ///   - last: the number of the last transaction that is not recorded; with numbers of a session it is made up.
-    ///   - name: what events call the store, which is the name of its configuration; nil for its identifier.
+    ///   - reportLost: called with the name of each holder that a limit lets go; it must not use the store.
     ///   - now: the time.
     public init(
         ofStore store: String, numbering: Numbering, keeping retention: HistoryRetention, after last: Int64 = 0,
-        named name: String? = nil, now: @escaping @Sendable () -> Date = { Date() }
+        reportingLost reportLost: @escaping @Sendable (_ holder: String) -> Void = { _ in },
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.store = store
         isOfSession = numbering == .ofSession
         self.retention = retention
-        self.name = name ?? store
+        self.reportLost = reportLost
         self.now = now
         // In milliseconds: no session gives more numbers than that.
         let start = isOfSession ? max(1, Int64(Date().timeIntervalSinceReferenceDate * 1_000)) : last
@@ -118,7 +119,7 @@ public final class HistoryRecorder: Sendable {
     }
 
     private func tell(ofLost holders: [String]) {
-        for holder in holders { StoreEvents.emit(.historyHolderLost(store: name, holder: holder)) }
+        for holder in holders { reportLost(holder) }
     }
 
     private func forgetAll(_ state: inout State, upTo number: Int64) {

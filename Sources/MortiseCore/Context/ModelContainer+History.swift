@@ -193,7 +193,9 @@ extension ModelContext {
         for (store, share) in zip(container.stores, try container.historyShares(of: descriptor)) {
             let isDone = try store.withArchive { archive in
                 guard let share else { return }
-                count += try archive.deleteTransactions(matching: share, forced: force, secure: secure)
+                count += try archive.deleteTransactions(matching: share, forced: force, secure: secure) { holder in
+                    StoreEvents.emit(.historyHolderLost(store: store.configurationName, holder: holder))
+                }
             }
             if isDone { isAny = true }
         }

@@ -142,16 +142,14 @@ private enum AfterHues {
         #expect(deletions.map { $0.tombstone[\.tint] as? AfterHues.Tint } == [nil, .red])
         #expect(deletions.map { Array($0.tombstone).count } == [1, 2])
         // What is stored has it.
-        let stored: [StoredValue?]
-        switch store {
-        case .json:
-            stored = try #require(container.store(JSONFileStore.self)).storedTransactions(after: 1, last: nil)?
-                .flatMap(\.deleted).map { $0.values.first } ?? []
-        default:
-            stored = try #require(container.store(AppendLogStore.self)).storedTransactions(after: 1, last: nil)?
-                .flatMap(\.deleted).map { $0.values.first } ?? []
+        let stored =
+            store == .json
+            ? try container.store(JSONFileStore.self)?.storedTransactions(after: 1, last: nil)
+            : try container.store(AppendLogStore.self)?.storedTransactions(after: 1, last: nil)
+        let tints = try #require(stored).flatMap(\.deleted).map { deletion in
+            deletion.layout.slot(named: "tint").map { deletion.values[$0] }
         }
-        #expect(stored == [.string("violet"), .string("red")])
+        #expect(tints == [.string("violet"), .string("red")])
         try container.close()
     }
 }

@@ -99,7 +99,9 @@ import Testing
     @Test func aClockThatWasSetBackHidesNothing() throws {
         // An hour back after the third one.
         let archive = Archive([100, 200, 3_900, 300, 400, 4_000])
-        for (limit, wanted) in [(250.0, [3, 4, 5, 6]), (350, [3, 5, 6]), (3_950, [6]), (4_000, [])] as [(Double, [Int64])] {
+        for (limit, wanted) in [(250.0, [3, 4, 5, 6]), (350, [3, 5, 6]), (3_950, [6]), (4_000, [])]
+            as [(Double, [Int64])]
+        {
             let time = Date(timeIntervalSinceReferenceDate: limit)
             #expect(try archive.numbers(HistoryOf(predicate: #Predicate { $0.timestamp > time })) == wanted)
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Mortise
+import Synchronization
 import Testing
 
 /// The history of a JSON store is in a file of its own, and nothing that becomes of that harms the records.
@@ -300,13 +301,19 @@ import Testing
     @Test func aHolderThatIsLeftBehindIsLost() throws {
         try withStore(HistoryRetention(transactions: 4)) { context in
             try context.saveParcels(by: "first")
+            let lost = Mutex<[String]>([])
+            try #require(context.container.store(JSONFileStore.self)).reportEvents { event in
+                if case .historyHolderLost(_, let holder) = event { lost.withLock { $0.append(holder) } }
+            }
             try context.container.holdHistory("held")
             try context.container.holdHistory("lazy", maximumLag: 2_000)
             for number in 0..<40 { try context.saveParcels(by: "\(number)") }
             #expect(try context.history().count >= 40)
+            #expect(lost.withLock { $0 } == [])
             try context.container.releaseHistory("held")
             for number in 0..<100 { try context.saveParcels(by: "\(number)") }
             #expect(try context.container.historyHolders.map(\.state) == [.lost])
+            #expect(lost.withLock { $0 } == ["lazy"])
             #expect(try context.history().count < 60)
         }
     }

@@ -47,6 +47,8 @@ final class LiveBatch {
     private(set) var entities: Set<String> = []
     /// The sessions of stores without versions of which anything may have changed.
     let unknown: Set<ObjectIdentifier>
+    /// The ones among them of which any record may have changed without being named.
+    let unnamed: Set<ObjectIdentifier>
     /// Whether a save of the context has ended, after which unsaved models may be stored ones.
     let hasSaved: Bool
     private let moves: [LiveMove]
@@ -57,11 +59,12 @@ final class LiveBatch {
 
     init(
         _ state: ContextState, _ marks: some Collection<LiveResults.Mark>, _ moves: [LiveMove],
-        _ unknown: Set<ObjectIdentifier>, _ named: [ChangeSet], hasSaved: Bool
+        _ unknown: Set<ObjectIdentifier>, _ named: [ChangeSet], unnamed: Set<ObjectIdentifier> = [], hasSaved: Bool
     ) {
         self.state = state
         self.moves = moves
         self.unknown = unknown
+        self.unnamed = unnamed
         self.hasSaved = hasSaved
         for mark in marks {
             let model = mark.model

@@ -250,6 +250,10 @@ final class LiveQuery<Model: PersistentModel> {
         for touch in batch.touches where family.contains(touch.entity) && tells(touch) {
             touched[touch.identifier] = properties(of: touch)
         }
+        // Values of before are not kept: any row may have others now.
+        if let session, batch.unnamed.contains(ObjectIdentifier(session)) {
+            for identifier in Self.identifiers(of: old) where touched[identifier] == nil { touched[identifier] = [] }
+        }
         for (identifier, values) in before {
             guard let now = seen[identifier], touched[identifier] == nil,
                 !zip(values, now).allSatisfy({ $0.isIdentical(to: $1) })

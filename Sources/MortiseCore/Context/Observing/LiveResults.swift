@@ -45,6 +45,8 @@ final class LiveResults: UnsavedChangeFollower {
     private var unknown: Set<ObjectIdentifier> = []
     /// What is named of them.
     private var named: [ChangeSet] = []
+    /// The ones among them of which not all that has changed is named.
+    private var unnamed: Set<ObjectIdentifier> = []
     private var hasSaved = false
     private var isDelivering = false
     /// By entity, the subscribers that read it; nil if it has to be made again.
@@ -96,6 +98,7 @@ final class LiveResults: UnsavedChangeFollower {
         moves = [:]
         unknown = []
         named = []
+        unnamed = []
         hasSaved = false
     }
 
@@ -155,8 +158,10 @@ final class LiveResults: UnsavedChangeFollower {
     /// Takes in what the feed of a store without versions has named, also where no record of it was read here.
     func takeMail(of session: StoreSession) {
         guard places.isActive, let mail = places.mail(of: session), !mail.isEmpty else { return }
-        named += mail.takeAll()
+        let taken = mail.takeAll()
+        named += taken
         unknown.insert(ObjectIdentifier(session))
+        if taken.contains(where: \.isIncomplete) { unnamed.insert(ObjectIdentifier(session)) }
     }
 
     /// A save of the context has ended: delivers what it has changed.
@@ -195,7 +200,8 @@ final class LiveResults: UnsavedChangeFollower {
     }
 
     private func deliverOnce(_ state: ContextState) {
-        let batch = LiveBatch(state, marks.values, Array(moves.values), unknown, named, hasSaved: hasSaved)
+        let batch = LiveBatch(
+            state, marks.values, Array(moves.values), unknown, named, unnamed: unnamed, hasSaved: hasSaved)
         forgetChanges()
         let asked = asked(by: batch)
         let told = asked.filter { $0.take(batch) }

@@ -291,7 +291,15 @@ struct ForeignChanges {
     private var marks: [ObjectIdentifier: Mark] = [:]
 
     mutating func note(_ model: any PersistentModel, _ slots: SlotSet, after serial: Int) {
-        marks[ObjectIdentifier(model), default: Mark(model: model)].changes.append((serial, slots))
+        let key = ObjectIdentifier(model)
+        // However often others save between two steps, that is one change of theirs.
+        var mark = marks[key] ?? Mark(model: model)
+        if let last = mark.changes.indices.last, mark.changes[last].serial == serial {
+            mark.changes[last].slots.formUnion(slots)
+        } else {
+            mark.changes.append((serial, slots))
+        }
+        marks[key] = mark
     }
 
     mutating func noteDeletion(of model: any PersistentModel, after serial: Int) {

@@ -20,7 +20,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let batchUpdate = StoreCapability(rawValue: "batchUpdate")
     /// The store answers aggregations: `QueryableDataStore.aggregate(_:in:)`.
     public static let aggregates = StoreCapability(rawValue: "aggregates")
-    /// The store itself refuses a save that would give two records the same unique values.
+    /// The store itself refuses a save that would give two records the same unique values: those for which Swift's `==` holds, so that
+    /// both zeros are one value. Null, and a `Double`, `Float` or `Date` that is not a number, conflict with nothing.
     public static let uniqueness = StoreCapability(rawValue: "uniqueness")
     /// The store itself refuses a save after which a record would refer to a missing one.
     public static let referentialIntegrity = StoreCapability(rawValue: "referentialIntegrity")

@@ -45,7 +45,8 @@ class StoreConnection: @unchecked Sendable {
             isRecorded
             ? HistoryRecorder(
                 ofStore: store.identifier, numbering: .ofSession,
-                keeping: HistoryRetention(transactions: Self.mostRecorded), named: store.configuration.name) : nil
+                keeping: HistoryRetention(transactions: Self.mostRecorded),
+                reportingLost: { StoreEvents.emit(.historyHolderLost(store: configurationName, holder: $0)) }) : nil
         if let recorder { feed.record(into: recorder) }
         announcements = Announcements(feed, recorder: recorder)
     }

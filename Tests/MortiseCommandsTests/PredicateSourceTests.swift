@@ -86,13 +86,12 @@ import Testing
                     })
                 return descriptor
             },
-            try Case("title in ['a', 'b \"c\"'] and folder.name in ['inbox']") {
+            try Case("title in ['a', 'b \"c\"'] and folder.name in ['inbox', 'x']") {
                 let values: [String] = ["a", "b \"c\""]
-                let values2: [String?] = ["inbox"]
                 let descriptor = FetchDescriptor<Memo>(
                     predicate: #Predicate { memo in
                         (values.contains(memo.title))
-                            && (values2.contains(memo.folder?.name))
+                            && ((memo.folder?.name == "inbox") || (memo.folder?.name == "x"))
                     })
                 return descriptor
             },

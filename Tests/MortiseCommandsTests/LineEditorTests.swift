@@ -55,7 +55,7 @@ import Testing
         #expect(
             typed("Trip wh", .complete) == "Trip where |" && typed("Trip sort -pri", .complete) == "Trip sort -price |")
         #expect(typed("Trip where guide.na", .complete) == "Trip where guide.name |")
-        #expect(typed("Trip where any stops (ni", .complete) == "Trip where any stops (nights |")
+        #expect(typed("Trip where any stops (nig", .complete) == "Trip where any stops (nights |")
         #expect(typed("Stop where trip.guide.tr", .complete) == "Stop where trip.guide.trips |")
         #expect(typed("Stop where nowhere.x", .complete) == "Stop where nowhere.x|")
         var several = editor()

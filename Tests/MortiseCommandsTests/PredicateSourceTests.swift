@@ -41,7 +41,7 @@ import Testing
                 let descriptor = FetchDescriptor<Memo>(
                     predicate: #Predicate { memo in
                         (memo.size > 3)
-                            && ((memo.title != "b") || (!(memo.size <= -2)))
+                            && ((memo.title != "b") || !(memo.size <= -2))
                     },
                     sortBy: [SortDescriptor(\Memo.size, order: .reverse), SortDescriptor(\Memo.folder?.name)])
                 return descriptor
@@ -86,13 +86,12 @@ import Testing
                     })
                 return descriptor
             },
-            try Case("title in ['a', 'b \"c\"'] and folder.name in ['inbox']") {
+            try Case("title in ['a', 'b \"c\"'] and folder.name in ['inbox', 'x']") {
                 let values: [String] = ["a", "b \"c\""]
-                let values2: [String] = ["inbox"]
                 let descriptor = FetchDescriptor<Memo>(
                     predicate: #Predicate { memo in
-                        (values.contains(memo.title))
-                            && ((memo.folder?.name).flatMap { value in values2.contains(value) } == true)
+                        values.contains(memo.title)
+                            && ((memo.folder?.name == "inbox") || (memo.folder?.name == "x"))
                     })
                 return descriptor
             },
@@ -100,7 +99,7 @@ import Testing
                 let descriptor = FetchDescriptor<Memo>(
                     predicate: #Predicate { memo in
                         (((memo.size * 2) - 1) >= memo.title.count)
-                            && (!memo.title.isEmpty)
+                            && !memo.title.isEmpty
                     })
                 return descriptor
             },
@@ -149,18 +148,22 @@ import Testing
         let context = ModelContext(try ModelContainer(for: Self.schema, configurations: [configuration]))
         for (title, size, remark, place) in [
             ("a", 4, nil, nil), ("b", 5, "x.x", folder), ("abc", -2, "kz", nil), ("ABC", 0, "ABC", folder),
-            ("aé", 7, "", folder), ("", 1, "l", nil), ("b \"c\"", 9, "b \"c\"", folder),
+            ("aé", 7, "", folder), ("", 1, "l", nil), ("b \"c\"", 9, "b \"c\"", folder), ("c", 3, nil, folder),
+            ("aéb", 2, "xy", nil),
         ] as [(String, Int, String?, MemoFolder?)] { context.insert(memo(title, size, remark, place)) }
         try context.save()
         let stored = Self.schema.stored
-        let store = try OpenStore(configuration.readOnly(), schema: stored, name: "memos")
+        // The file is open in this process with other options.
+        let copy = files.path("copy.json")
+        try FileManager.default.copyItem(atPath: files.path("memos.json"), toPath: copy)
+        let store = try OpenStore(JSONFileConfiguration("copy", path: copy), schema: stored, name: "memos")
         let read = PredicateText(schema: stored, storeIdentifier: store.store.identifier)
         // A number is that of a record of another store here, which is found in neither way.
         for one in try Self.cases() where one.text != "$id == 7" {
             let run = try StoreQueryRun(
                 StoreQuery("Memo", conjuncts: read.conditions(one.text, entity: "Memo")), in: store)
             let wanted = run.records.map { run.reader.value($0, slot: 0) }
-            #expect(!wanted.isEmpty && wanted.count < 7, "\(one.text) tells nothing apart")
+            #expect(!wanted.isEmpty && wanted.count < 9, "\(one.text) tells nothing apart")
             #expect(
                 try Set(context.fetch(one.descriptor).map { StoredValue.string($0.title) }) == Set(wanted),
                 "\(one.text)")
@@ -187,7 +190,7 @@ import Testing
             } catch { return "! " + error.reason }
         }
         #expect(try reason("`a b` == 'x'").hasPrefix("! a b is no name"))
-        #expect(try reason("`a b` ==[c] 'x'").contains("no name"))
+        #expect(try reason("`a b` ==[c] 'x'").contains("ignores case"))
         #expect(try reason("tags.x == 1").contains("coded value"))
         #expect(try reason("", "no \"name\"").contains("no name"))
         #expect(

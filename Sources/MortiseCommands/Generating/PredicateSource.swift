@@ -37,6 +37,7 @@ struct PredicateSource {
     private var names: [Int: String] = [:]
     private var taken: Set<String> = []
     private var constants: [String] = []
+    private static let mostAlternatives = 8
 
     init(_ schema: StoredSchema) {
         self.schema = schema
@@ -259,13 +260,19 @@ struct PredicateSource {
         }
         guard !members.isEmpty else { return Piece(text: "false") }
         if members.contains(where: { $0.text == "nil" }) { throw Unwritable(reason: "nil among the values of a list") }
-        let type = "[\(try self.type(of: element))]"
-        let list = constant("values", "[\(members.map(\.text).joined(separator: ", "))]", type).text
-        guard found.isOptional else { return Piece(text: "\(list).contains(\(found.text))") }
-        // Nil is none of the values. A list of optional values is asked for a character by the macro.
-        let name = unused("value")
-        return Piece(
-            text: "\(found.receiver).flatMap { \(name) in \(list).contains(\(name)) } == true", isPrimary: false)
+        if found.isOptional {
+            // The macro takes no chain that may end in nil as an argument.
+            guard members.count <= Self.mostAlternatives else {
+                throw Unwritable(reason: "a long list of values for what may be nil")
+            }
+            let texts = members.map { "\(found.operand) == \($0.text)" }
+            return Piece(
+                text: texts.count == 1 ? texts[0] : texts.map { "(\($0))" }.joined(separator: " || "), isPrimary: false)
+        }
+        let list = constant(
+            "values", "[\(members.map(\.text).joined(separator: ", "))]", "[\(try type(of: element))]"
+        ).text
+        return Piece(text: "\(list).contains(\(found.text))")
     }
 
     /// The type that generated models give what is looked for in a list.

@@ -1,5 +1,6 @@
 import Foundation
 import Mortise
+import MortiseEngine
 import Testing
 
 /// The history of a JSON store is in a file of its own, and nothing that becomes of that harms the records.
@@ -205,7 +206,14 @@ import Testing
         }
         let last = try withStore { try $0.history() }
         #expect(last.map(\.author) == ["d"])
+        // A new store takes the place of one whose history is gone too.
         try FileManager.default.removeItem(atPath: path)
+        #expect {
+            try withStore { _ in }
+        } throws: { error in
+            if case .historyWithoutStore? = (error as? FileError)?.reason { true } else { false }
+        }
+        try FileManager.default.removeItem(atPath: history)
         try withStore { context in
             try context.saveParcels(by: "new")
             #expect(try context.history().map(\.author) == ["new"])

@@ -190,8 +190,8 @@ extension CaseContext {
         return states
     }
 
-    /// What the storage holds, read by a new opening, which is closed again.
-    /// - Parameter token: that of a transaction which the history has to have, or to refuse as expired.
+    /// What the storage holds, read by a new opening, which is closed again. `token` is that of a transaction which the history has to
+    /// have, or to refuse as expired.
     func foundState(readsHistory: Bool = false, after token: DefaultHistoryToken? = nil) throws -> [String] {
         // What cannot be read does not keep its storage locked.
         defer {

@@ -1,5 +1,6 @@
 import Foundation
 import Mortise
+import MortiseEngine
 import Synchronization
 import Testing
 
@@ -206,7 +207,14 @@ import Testing
         }
         let last = try withStore { try $0.history() }
         #expect(last.map(\.author) == ["d"])
+        // A new store takes the place of one whose history is gone too.
         try FileManager.default.removeItem(atPath: path)
+        #expect {
+            try withStore { _ in }
+        } throws: { error in
+            if case .historyWithoutStore? = (error as? FileError)?.reason { true } else { false }
+        }
+        try FileManager.default.removeItem(atPath: history)
         try withStore { context in
             try context.saveParcels(by: "new")
             #expect(try context.history().map(\.author) == ["new"])

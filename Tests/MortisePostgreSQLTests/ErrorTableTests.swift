@@ -18,6 +18,7 @@ import Testing
         let faults: [StoreErrorClass: [PostgreSQLError.Fault]] = [
             .busy: engine("55P03", "40001", "40P01") + [.noConnection(limit: 4)],
             .closed: [.closed],
+            .locked: [.inUse],
             .missing: engine("3D000") + [.missing],
             .denied: engine("42501", "25006", "28P01"),
             .damaged: engine("42P01", "XX001") + [
@@ -25,10 +26,10 @@ import Testing
                 .damagedMetadata("no schema"),
             ],
             .failedInputOutput: engine("53100", "08006") + [
-                .unreachable(message: "connection refused"), .timedOut, .outcomeUnknown,
+                .unreachable(message: "connection refused"), .timedOut, .outcomeUnknown, .outcomeForgotten,
             ],
             .unsupported: engine("0A000") + [.encoding(found: "LATIN1"), .oldServer(version: 12)],
-            .usage: [.newerFormat(found: 9, known: 1), .noSchema, .tooManyColumns(table: "trip", count: 1_601)],
+            .usage: [.newerFormat(found: 9, known: 1), .olderFormat, .noSchema, .tooManyColumns(table: "trip", count: 1_601)],
             .conflict: engine("23505") + [
                 .schemaChanged, .missingTarget(record: "Trip/1", property: "a", target: "Stop/1"),
                 .stillReferred(record: "Trip/1"),
@@ -37,7 +38,7 @@ import Testing
                     SchemaLoss(
                         stored: Schema.Version(1, 0, 0), opened: Schema.Version(1, 0, 0),
                         entities: [SchemaLoss.Entity(name: "Gone", records: 3)], properties: [])),
-                .misfit("A column is new"), .notEmpty,
+                .misfit("A column is new"), .notEmpty, .usedByOthers(["the view a"]), .schemaTaken("app_next"),
             ],
             .invalid: engine("54000", "22001") + [.unfitValue(record: "Trip/1", property: "a")],
         ]

@@ -89,7 +89,7 @@ struct PooledTests {
         try space.open(items).insert("Item", ["name": .string("a")])
         let store = try open(space, pool) {
             var configuration = PostgreSQLConfiguration(
-                server: $0.server, namespace: $0.namespace, statementTimeout: .milliseconds(200))
+                server: $0.server, namespace: $0.namespace, statementTimeout: .seconds(2))
             configuration.profile = .pooled
             $0 = configuration
         }

@@ -70,6 +70,12 @@ import Testing
         table.add(RecordsSuperseded.self, [.conflict: [RecordsSuperseded([trip, other])]])
         table.add(VersionSuperseded.self, [.conflict: [VersionSuperseded()]])
         table.add(
+            StatementError.self,
+            [
+                .unsupported: [.noLanguage],
+                .usage: [.notOne, .notReadOnly, .refused(message: "there is no table a"), .tookTooLong(.seconds(5))],
+            ])
+        table.add(
             DataStoreError.self,
             [
                 .unsupported: [.unsupportedFeature, .preferInMemoryFilter, .preferInMemorySort],

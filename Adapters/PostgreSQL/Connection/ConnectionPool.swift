@@ -72,6 +72,17 @@ final class ConnectionPool: @unchecked Sendable {
     /// How many connections there are, in use or idle.
     var size: Int { condition.withLock { count } }
 
+    /// Closes what nobody uses, which may lead to a server that is not the one to ask any more.
+    func closeIdle() {
+        let last = condition.withLock {
+            count -= idle.count
+            defer { idle = [] }
+            condition.broadcast()
+            return idle
+        }
+        for connection in last { connection.close() }
+    }
+
     func close() {
         let last = condition.withLock {
             isClosed = true

@@ -71,7 +71,8 @@ struct MigrationPlaces {
             WHERE obj_description(n.oid, 'pg_namespace') LIKE 'mortise: a copy of %'
             """)
         return found.rows.compactMap { row -> (name: String, number: Int64)? in
-            guard let name = row.text(0), let comment = row.text(1), comment.hasPrefix(copyComment),
+            // A copy that was renamed to be the store again keeps its comment.
+            guard let name = row.text(0), name != namespace, let comment = row.text(1), comment.hasPrefix(copyComment),
                 let number = Int64(comment.dropFirst(copyComment.count))
             else { return nil }
             return (name, number)
@@ -83,6 +84,10 @@ struct MigrationPlaces {
         let tables = try Self.tables(in: name, connection)
         let list = tables.map { "\(SQLName.quoted(name)).\(SQLName.quoted($0))" }.joined(separator: ", ")
         try connection.transaction {
+            // A program that has it open for writing has a share of this lock.
+            let found = try connection.run(
+                "SELECT pg_try_advisory_xact_lock(\(StoreLock.writing), hashtext($1::text))", [.text(name)])
+            guard found.rows.first?.bool(0) == true else { return }
             if !tables.isEmpty { try connection.run("DROP TABLE \(list)") }
             try connection.run("DROP SCHEMA \(SQLName.quoted(name))")
         }

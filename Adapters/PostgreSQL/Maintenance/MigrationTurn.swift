@@ -26,13 +26,14 @@ final class MigrationTurn: @unchecked Sendable {
             connectTimeout: configuration.connectTimeout, statementTimeout: .zero,
             lockTimeout: configuration.lockTimeout, retryFor: configuration.retryFor, notifies: false)
         own.session = configuration.session
+        own.profile = configuration.profile
         connection = try PostgreSQLConnection(own)
         do {
+            try connection.run("BEGIN")
             // Code of a stage may run for hours between two statements.
             try connection.run(
-                "SELECT set_config(s.name, '0', false) FROM pg_settings s "
+                "SELECT set_config(s.name, '0', true) FROM pg_settings s "
                     + "WHERE s.name IN ('idle_in_transaction_session_timeout', 'transaction_timeout')")
-            try connection.run("BEGIN")
             try Self.lock(connection, configuration)
             guard try StoreMetadata.exists(connection) else {
                 throw MigrationError.storeGone(store: configuration.name)
@@ -54,12 +55,13 @@ final class MigrationTurn: @unchecked Sendable {
 
     private static func lock(_ connection: PostgreSQLConnection, _ configuration: PostgreSQLConfiguration) throws {
         let name: [SQLValue] = [.text(configuration.namespace)]
-        try connection.run("SELECT pg_advisory_xact_lock(\(StoreLock.opening), hashtext($1::text))", name)
+        // In the order in which an opening takes them.
         do {
             try connection.run("SELECT pg_advisory_xact_lock(\(StoreLock.writing), hashtext($1::text))", name)
         } catch let error as PostgreSQLError where error.state == "55P03" {
             throw PostgreSQLError(configuration.location, .inUse)
         }
+        try connection.run("SELECT pg_advisory_xact_lock(\(StoreLock.opening), hashtext($1::text))", name)
     }
 
     /// Takes back what was done to the tables. The locks stay.

@@ -41,6 +41,8 @@ extension PostgreSQLConfiguration: ReplaceableConfiguration {
     /// A store in another schema of the database, which takes the right to make one.
     /// - Throws: `PostgreSQLError`.
     public func sibling() throws -> PostgreSQLConfiguration {
+        // Who has lost the locks may have another migration beside it, with a sibling of the same name.
+        try turn?.connection.run("SELECT 1")
         let places = MigrationPlaces(of: namespace)
         try connected { try places.makeSibling($0) }
         var copy = PostgreSQLConfiguration(
@@ -48,6 +50,7 @@ extension PostgreSQLConfiguration: ReplaceableConfiguration {
             statementTimeout: statementTimeout, lockTimeout: lockTimeout, retryFor: retryFor, notifies: false,
             dropping: dropping)
         copy.session = session
+        copy.profile = profile
         return copy
     }
 

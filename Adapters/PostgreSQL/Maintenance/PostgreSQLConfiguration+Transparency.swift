@@ -15,8 +15,8 @@ extension PostgreSQLConfiguration: TransparentConfiguration {
         let connection = try PostgreSQLConnection(self)
         defer { connection.close() }
         let milliseconds = Int64(max(limits.time / .milliseconds(1), 1))
-        try connection.script(
-            "SET statement_timeout = \(milliseconds); SET default_transaction_read_only = on; BEGIN READ ONLY")
+        try connection.run("BEGIN READ ONLY")
+        try connection.script("SET LOCAL statement_timeout = \(milliseconds)")
         var answer = StatementAnswer(columns: [])
         do {
             try connection.read((limits.showsPlan ? "EXPLAIN " : "") + statement.text) { columns, values in
@@ -59,7 +59,7 @@ extension PostgreSQLConfiguration: TransparentConfiguration {
         let connection = try PostgreSQLConnection(self)
         defer { connection.close() }
         guard try StoreMetadata.exists(connection) else { return [] }
-        try connection.script("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         let metadata = try StoreMetadata(connection)
         let mapping = TableMapping(metadata.schema, metadata.catalog, .postgreSQL)
         guard let table = mapping.entities[record.entityName]?.table else { return [] }

@@ -9,6 +9,7 @@ struct TableExchange {
 
     private static let own = [
         "mortise_store", "mortise_entity", "mortise_property", "mortise_history", "mortise_saves",
+        "mortise_holder",
     ]
     private var connection: PostgreSQLConnection { turn.connection }
 
@@ -72,6 +73,12 @@ struct TableExchange {
         let namespace = try connection.run("SELECT current_schema()::text").rows.first?.text(0) ?? ""
         // Transactions are not numbered again, so that all tokens have expired.
         let last = try connection.run("SELECT s.\"lastTransaction\", s.\"nextNumber\" FROM mortise_store s").rows.first
+        // Somebody may still ask what became of a save whose answer was lost.
+        let next = SQLName.quoted(sibling)
+        _ = try connection.run([
+            .init("DELETE FROM \(next).mortise_saves"),
+            .init("INSERT INTO \(next).mortise_saves SELECT s.key, s.n, s.first, s.count FROM mortise_saves s"),
+        ])
         // Who has the old tables open finds another number, there and here.
         try connection.run("UPDATE mortise_store SET \"schemaNumber\" = $1::int8", [.integer(number + 1)])
         if keepsCopy {
@@ -96,7 +103,11 @@ struct TableExchange {
             "UPDATE mortise_store SET \"schemaNumber\" = $1::int8, \"lastTransaction\" = greatest(\"lastTransaction\", $2::int8) + 1, "
                 + "\"nextNumber\" = greatest(\"nextNumber\", $3::int8)",
             [.integer(number + 1), .integer(last?.integer(0) ?? 0), .integer(last?.integer(1) ?? 1)])
-        _ = try connection.run([.init("DELETE FROM mortise_history"), .init("DELETE FROM mortise_saves")])
+        // The history begins after the migration.
+        _ = try connection.run([
+            .init("DELETE FROM mortise_history"),
+            .init("UPDATE mortise_store SET horizon = \"lastTransaction\", \"horizonMark\" = NULL, erasure = 0"),
+        ])
     }
 
     private func move(_ table: String, from namespace: String, to other: String) throws {

@@ -117,8 +117,10 @@ extension PostgreSQLStore {
         try? saveLock.withLock {
             // Together with the commits of this process, in their order.
             try pool.using { connection in
-                let found = try connection.run("SELECT s.\"lastTransaction\" FROM mortise_store s")
+                let found = try connection.run("SELECT s.\"lastTransaction\", s.\"schemaNumber\" FROM mortise_store s")
                 let last = found.rows.first?.integer(0) ?? 0
+                // After a migration, entities and properties may have other numbers.
+                guard found.rows.first?.integer(1) == schemaNumber else { return following.postUnknown(upTo: last) }
                 if last > following.lastPosted { try takeInOthers(connection, before: last + 1) }
             }
         }

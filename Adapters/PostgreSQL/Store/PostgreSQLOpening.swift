@@ -19,7 +19,8 @@ struct PostgreSQLOpening {
             (metadata, loss) = try pool.using { connection in
                 guard configuration.allowsSave, configuration.turn == nil else {
                     let metadata = try StoreMetadata(connection)
-                    if try StoreMetadata.isOlder(connection) {
+                    // A migration copies no history.
+                    if configuration.turn == nil, try StoreMetadata.isOlder(connection) {
                         throw PostgreSQLError(configuration.location, .olderFormat)
                     }
                     return (metadata, try Self.checkReadable(connection, metadata, as: schema, configuration))

@@ -127,7 +127,10 @@ extension PostgreSQLStore {
                 connection.rollBack()
                 let isUsable = connection.isUsable
                 // The next one finds the leader.
-                if error.state == "25006" { connection.close() }
+                if error.state == "25006" {
+                    connection.close()
+                    pool.closeIdle()
+                }
                 pool.put(connection)
                 if isEnding, !isUsable || error.state == "40003", let writer {
                     // Committed or not: the server knows.
@@ -285,7 +288,10 @@ extension PostgreSQLStore {
                 return try pool.using { connection in
                     do { return try committed(trace, connection) } catch let error as PostgreSQLError {
                         // The server was the leader, and another one is now.
-                        if error.state == "25006" { connection.close() }
+                        if error.state == "25006" {
+                    connection.close()
+                    pool.closeIdle()
+                }
                         throw error
                     }
                 }

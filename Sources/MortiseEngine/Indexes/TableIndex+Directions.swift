@@ -66,10 +66,13 @@ private struct DirectedWalk {
         while let row = first(in: rest, descending: !isAscending) {
             let part = index.part(of: range, sharing: turn, with: row, buffer)
             if try !forEachRow(in: part, from: turn, body) { return false }
+            // A row that cannot be read has another key than its entry: what is left would not become less. The version says so when it
+            // is checked.
             if isAscending {
-                guard let end = part.upper else { break }
+                guard let end = part.upper, rest.lower.lexicographicallyPrecedes(end) else { break }
                 rest.lower = end
             } else {
+                if let end = rest.upper, !part.lower.lexicographicallyPrecedes(end) { break }
                 rest.upper = part.lower
             }
         }

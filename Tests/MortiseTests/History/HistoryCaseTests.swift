@@ -147,7 +147,7 @@ private enum AfterHues {
             ? try container.store(JSONFileStore.self)?.storedTransactions(after: 1, last: nil)
             : try container.store(AppendLogStore.self)?.storedTransactions(after: 1, last: nil)
         let tints = try #require(stored).flatMap(\.deleted).map { deletion in
-            deletion.layout.slot(named: "tint").map { deletion.values[$0] }
+            deletion.layout.slot(named: "tint").flatMap { deletion.values.indices.contains($0) ? deletion.values[$0] : nil }
         }
         #expect(tints == [.string("violet"), .string("red")])
         try container.close()

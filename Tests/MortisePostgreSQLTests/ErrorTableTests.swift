@@ -29,7 +29,9 @@ import Testing
                 .unreachable(message: "connection refused"), .timedOut, .outcomeUnknown, .outcomeForgotten,
             ],
             .unsupported: engine("0A000") + [.encoding(found: "LATIN1"), .oldServer(version: 12)],
-            .usage: [.newerFormat(found: 9, known: 1), .olderFormat, .noSchema, .tooManyColumns(table: "trip", count: 1_601)],
+            .usage: [
+                .newerFormat(found: 9, known: 1), .olderFormat, .noSchema, .tooManyColumns(table: "trip", count: 1_601),
+            ],
             .conflict: engine("23505") + [
                 .schemaChanged, .missingTarget(record: "Trip/1", property: "a", target: "Stop/1"),
                 .stillReferred(record: "Trip/1"),

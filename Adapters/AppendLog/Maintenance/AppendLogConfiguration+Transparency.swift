@@ -3,6 +3,9 @@ public import MortiseCore
 import MortiseEngine
 
 extension AppendLogConfiguration: TransparentConfiguration {
+    /// How many parts of a record are told of at least, the latest.
+    private static let mostParts = 1_000
+
     /// What each transaction in the log says of the record, as it is written there. What the checkpoint has is not among it: that keeps
     /// values by columns, together with those of other records. It reads the whole log.
     /// - Throws: `FileError`; `AppendLogError` for damage.
@@ -30,6 +33,8 @@ extension AppendLogConfiguration: TransparentConfiguration {
                                 bytes: Data(frame.payload[range].prefix(max(limit, 0))),
                                 byteCount: Int64(range.count)))
                     }
+                    // Of a record that was changed again and again, the latest are enough.
+                    if parts.count > 2 * Self.mostParts { parts.removeFirst(parts.count - Self.mostParts) }
                 }
                 return true
             }

@@ -17,9 +17,10 @@ public enum AppendLogCompaction: Sendable, Hashable {
 
 extension AppendLog {
     /// The rule that decides, by number and time, whether a transaction is kept: by the configuration, and because a holder needs it. Nil if
-    /// all are. Holders that are too far behind are lost.
+    /// all are. Holders that are too far behind are lost, unless nothing may be dropped yet.
+    /// - Parameter isLosing: whether these are noted as lost.
     /// - Throws: `FileError`; `HistoryDamaged` for holders that cannot be read; `AppendLogError`.
-    func historyRule() throws -> ((_ transaction: UInt64, _ time: Date) -> Bool)? {
+    func historyRule(losing isLosing: Bool = true) throws -> ((_ transaction: UInt64, _ time: Date) -> Bool)? {
         guard let keeps = try configuredRule() else { return nil }
         let file = HistoryHolderFile(
             beside: path, of: catalog.store, permissions: configuration.newFilePermissions, in: fileSystem)
@@ -35,7 +36,7 @@ extension AppendLog {
         }
         // As long as another one holds what it needs, nobody loses it.
         let lost = Set(behind.filter { $0.seen < held }.map(\.name))
-        if !lost.isEmpty {
+        if isLosing, !lost.isEmpty {
             try file.update { all in
                 for place in all.indices where lost.contains(all[place].name) { all[place].state = .lost }
             }
@@ -114,13 +115,15 @@ extension AppendLog {
         let progress = MaintenanceProgress(isStopped: isStopping, observers.report)
         try maintaining(progress) {
             if hasOtherSchema { return }
-            guard let keeps = try historyRule() else { return }
+            guard let keeps = try historyRule(losing: false) else { return }
             let (header, position) = writer.state
             let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)?.size ?? 0
             let total = position.end + checkpoint
             let least = configuration.leastGarbage
             compactions.plan(at: position.end + max(least, total / 8))
             guard try isForgotten(upTo: max(least, total / 2), of: header, position, keeps) else { return }
+            // From here on it is dropped.
+            _ = try historyRule()
             let start = ContinuousClock.now
             let dropped = try compactAlone(progress, dropping: .written, keeping: keeps)
             observers.post(

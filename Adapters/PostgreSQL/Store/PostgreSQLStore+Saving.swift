@@ -289,9 +289,9 @@ extension PostgreSQLStore {
                     do { return try committed(trace, connection) } catch let error as PostgreSQLError {
                         // The server was the leader, and another one is now.
                         if error.state == "25006" {
-                    connection.close()
-                    pool.closeIdle()
-                }
+                            connection.close()
+                            pool.closeIdle()
+                        }
                         throw error
                     }
                 }

@@ -9,15 +9,24 @@ extension SQLiteConfiguration: TransparentConfiguration {
     public var statementLanguage: String? { "SQL" }
 
     /// Runs SELECT, WITH, VALUES or EXPLAIN on a connection of its own that can only read, and cannot attach other files. `PRAGMA` is
-    /// not run; its functions, such as `pragma_table_info`, are.
+    /// not run; its functions, such as `pragma_table_info`, are. Functions that make large values (`printf`, `replace`, `instr`, `zeroblob`,
+    /// `randomblob`) are refused, and so are values above 16 MiB and more than 200 columns.
     /// - Throws: `StatementError`; `SQLiteError`.
     public func answer(toStatement statement: String, within limits: StatementLimits) throws -> StatementAnswer {
         let statement = try ReadingStatement(statement, nestsComments: false)
         let connection = try lookingConnection()
         defer { connection.close() }
-        // A statement may not become larger than what it reads by more than that.
-        sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, 256 << 20)
+        sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, 16 << 20)
         sqlite3_limit(connection.handle, SQLITE_LIMIT_ATTACHED, 0)
+        sqlite3_limit(connection.handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000)
+        // One call of these can take days, or all memory, before the time limit is looked at.
+        sqlite3_set_authorizer(
+            connection.handle,
+            { _, action, _, name, _, _ in
+                guard action == SQLITE_FUNCTION, let name else { return SQLITE_OK }
+                let large = ["instr", "randomblob", "zeroblob", "printf", "format", "replace"]
+                return large.contains(String(cString: name).lowercased()) ? SQLITE_DENY : SQLITE_OK
+            }, nil)
         try connection.run("PRAGMA query_only = ON")
         return try TypedStatement(connection, statement.text, limits).answer()
     }
@@ -71,6 +80,9 @@ private final class TypedStatement {
         handle = found
         guard isAlone else { throw StatementError.notOne }
         guard sqlite3_stmt_readonly(found) != 0 else { throw StatementError.notReadOnly }
+        guard sqlite3_column_count(found) <= 200 else {
+            throw StatementError.refused(message: "it has more than 200 columns")
+        }
         guard sqlite3_bind_parameter_count(found) == 0 else {
             throw StatementError.refused(message: "it has a parameter; write the value itself")
         }
@@ -96,7 +108,7 @@ private final class TypedStatement {
         let deadline = Deadline(.now + limits.time)
         let context = Unmanaged.passRetained(deadline)
         sqlite3_progress_handler(
-            connection.handle, 1_000,
+            connection.handle, 50,
             { context in
                 guard let context else { return 0 }
                 return Unmanaged<Deadline>.fromOpaque(context).takeUnretainedValue().end < .now ? 1 : 0

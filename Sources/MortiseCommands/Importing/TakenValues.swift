@@ -28,7 +28,7 @@ struct TakenValues {
                 let names = slots.map { layout.slots[$0].name }
                 let declaring = declaringEntity(of: names, entity)
                 let claimed = places.map { place in (place, slots.map { batch.elements[place].record.values[$0] }) }
-                    .filter { !$0.1.contains(where: \.isNull) }
+                    .filter { !$0.1.contains(where: \.isNeverUnique) }
                 let stored = try stored(claimed.map(\.1), names, declaring, entity, number)
                 for (place, values) in claimed {
                     let text = Self.text(values)
@@ -50,7 +50,7 @@ struct TakenValues {
     }
 
     private static func text(_ values: [StoredValue]) -> String {
-        values.map { "\($0)" }.joined(separator: "\u{0}")
+        values.map { "\($0.uniqueForm)" }.joined(separator: "\u{0}")
     }
 
     /// The entity that has the properties from itself, and not from one that it inherits from.

@@ -26,7 +26,7 @@ extension InspectedStore {
     package func difference(
         from first: UInt64, to last: UInt64, entity: String?, key: String?
     ) throws -> InspectedDifference? {
-        try read { reading in
+        try readApart { reading in
             if let entity { try reading.text.check(entity) }
             let store = reading.store.store
             let kinds = entity.map(reading.store.schema.family(of:))

@@ -107,6 +107,13 @@ extension InspectedStore.Reading {
         }
         let deletion = try Deletion(of: deleted, reader).changes
         let gone = Set(deletion.deleted.map(\.record))
+        let asked = Set(staged.edits.filter(\.isDeletion).map(\.record))
+        let lost = updates.changes.updated.first { gone.contains($0.record) && !asked.contains($0.record) }
+        if let lost {
+            throw StagingFault(
+                property: lost.properties.first ?? "",
+                reason: "its record would be deleted with another; save this change first, then delete")
+        }
         for holder in deletion.updated { try clear(gone, from: holder, &updates) }
         draft.changes.updated = updates.changes.updated.filter { !gone.contains($0.record) }
         draft.changes.deleted = deletion.deleted
@@ -189,6 +196,8 @@ extension InspectedStore.Reading {
                 updates.set(record, slot, .identifiers(members.filter { !gone.contains($0) }))
                 continue
             }
+            // It leads to another record by then.
+            if case .identifier(let target) = updates.value(record, slot), !gone.contains(target) { continue }
             guard holder.layout.slots[slot].property.isOptional else {
                 throw ModelValidationError.missingValue(
                     entity: holder.record.entityName, property: holder.layout.slots[slot].name, model: holder.record)

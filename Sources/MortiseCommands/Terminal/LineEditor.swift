@@ -123,6 +123,8 @@ struct TerminalLines {
     private let output: Output
     private let prompt: String
     private var waiting: [UInt8] = []
+    /// Whether there is nothing more to read, ever.
+    private var isEnded = false
 
     init(input: Int32, output: Output, prompt: String) {
         self.input = input
@@ -150,7 +152,9 @@ struct TerminalLines {
         while true {
             let outcome = editor.take(nextKey())
             switch outcome {
-            case .nothing: continue
+            case .nothing:
+                if isEnded { return nil }
+                continue
             case .show: break
             case .done(let text):
                 try output.line()
@@ -174,7 +178,8 @@ struct TerminalLines {
                 try plan(text)
                 tcsetattr(input, TCSADRAIN, &raw)
             }
-            try draw(editor)
+            // What was pasted is drawn once.
+            if waiting.isEmpty { try draw(editor) }
         }
     }
 
@@ -207,7 +212,10 @@ struct TerminalLines {
         while true {
             let count = Foundation.read(input, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return nil }
+            guard count > 0 else {
+                isEnded = true
+                return nil
+            }
             waiting = Array(buffer[1..<count])
             return buffer[0]
         }

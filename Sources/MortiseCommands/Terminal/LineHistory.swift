@@ -12,12 +12,20 @@ struct LineHistory {
     private static let longestFile = 1 << 20
 
     init(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
-        path = Self.path(environment)
-        guard let path, let file = FileHandle(forReadingAtPath: path), (try? Self.size(path)) ?? 0 <= Self.longestFile,
+        // What is there and is no such file, or a long one, is somebody else's.
+        path = Self.path(environment).flatMap { path in
+            let isOthers =
+                FileManager.default.fileExists(atPath: path) && ((try? Self.size(path)) ?? .max) > Self.longestFile
+            return isOthers ? nil : path
+        }
+        guard let path, let file = FileHandle(forReadingAtPath: path),
             let bytes = try? file.read(upToCount: Self.longestFile)
         else { return }
         lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").suffix(Self.most).map(String.init)
     }
+
+    /// Whether lines are kept in a file.
+    static var isKept: Bool { LineHistory().path != nil }
 
     private static func path(_ environment: [String: String]) -> String? {
         if let given = environment["MORTISE_HISTORY"] { return given.isEmpty ? nil : given }

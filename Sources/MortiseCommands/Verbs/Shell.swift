@@ -39,8 +39,6 @@ struct Shell: ParsableCommand {
         }
         var lines = TerminalLines(input: 0, output: context.output, prompt: "mortise> ")
         var history = LineHistory()
-        // What another shell has entered meanwhile goes before the lines of this one.
-        defer { history.save() }
         func attempt(_ body: () throws -> Bool) throws -> Bool {
             do {
                 let goesOn = try body()
@@ -61,7 +59,10 @@ struct Shell: ParsableCommand {
                 }
             }
             guard let line else { return }
+            // Another shell may have written since.
+            if LineHistory.isKept { history = LineHistory() }
             history.add(line)
+            history.save()
             guard try attempt({ try session.run(line) }) else { return }
         }
     }

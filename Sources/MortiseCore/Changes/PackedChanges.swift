@@ -33,7 +33,7 @@ struct PackedChanges: Sendable {
         }
         for (place, update) in changes.updated.enumerated() {
             let (old, new) = (update.oldValues, update.values)
-            guard update.slots.fit(old), update.slots.fit(new) else { return nil }
+            guard update.slots.fit(old, update.layout), update.slots.fit(new, update.layout) else { return nil }
             scratch.append((old.isEmpty ? 0 : 1) | (new.isEmpty ? 0 : 2))
             for slot in update.slots.slots {
                 if !old.isEmpty { write(old[slot], &scratch) }
@@ -42,7 +42,7 @@ struct PackedChanges: Sendable {
             (named.updated[place].oldValues, named.updated[place].values) = ([], [])
         }
         for (place, deletion) in changes.deleted.enumerated() where !deletion.preserved.isEmpty {
-            guard !deletion.values.isEmpty, deletion.preserved.fit(deletion.values) else { return nil }
+            guard !deletion.values.isEmpty, deletion.preserved.fit(deletion.values, deletion.layout) else { return nil }
             for slot in deletion.preserved.slots { write(deletion.values[slot], &scratch) }
             named.deleted[place].values = []
         }
@@ -207,9 +207,9 @@ struct PackedChanges: Sendable {
 }
 
 extension SlotSet {
-    /// Whether values by slot are unknown, or have all of these.
-    fileprivate func fit(_ values: ContiguousArray<StoredValue>) -> Bool {
-        values.isEmpty || slots.allSatisfy(values.indices.contains)
+    /// Whether values by slot are unknown, or have all of these, which the layout has as well.
+    fileprivate func fit(_ values: ContiguousArray<StoredValue>, _ layout: RecordLayout) -> Bool {
+        values.isEmpty || slots.allSatisfy { $0 < min(values.count, layout.slots.count) }
     }
 }
 

@@ -123,6 +123,12 @@ final class InspectorResponder: HTTPResponder {
                 Plain.refused("Open the address that mortise serve has printed, with its token, and this page again."))
         }
         guard request.method == .post else {
+            // Pages of others may lead here, but not with a statement that they have made up.
+            let origin = HTTPField.Name("Sec-Fetch-Site").flatMap { request.headers[$0] }
+            if path.contains("sql"), !query.isEmpty, origin == "cross-site" || origin == "same-site" {
+                return Self.response(
+                    .forbidden, Plain.refused("This statement is not from a page of this inspector. Type it there."))
+            }
             return try await respond(InspectorRequest(method: .get, path: path, query: query, form: [:]), access)
         }
         let bytes: ByteBuffer

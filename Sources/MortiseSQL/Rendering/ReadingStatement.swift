@@ -9,6 +9,12 @@ package struct ReadingStatement: Sendable {
     package let text: String
 
     private static let reading: Set<String> = ["SELECT", "WITH", "VALUES", "TABLE", "SHOW"]
+    /// Functions of PostgreSQL that act on other sessions, files or servers, by what their names have in common.
+    private static let reaching = [
+        "pg_advisory", "pg_try_advisory", "pg_terminate", "pg_cancel", "pg_read_", "pg_ls_", "pg_reload", "lo_export",
+        "lo_import",
+        "dblink", "set_config",
+    ]
     /// What may come between EXPLAIN and the statement.
     private static let options: Set<String> = ["QUERY", "PLAN", "ANALYZE", "ANALYSE", "VERBOSE"]
 
@@ -27,6 +33,9 @@ package struct ReadingStatement: Sendable {
         }
         if word.isEmpty, scanner.isAtEnd { throw .notOne }
         guard Self.reading.contains(word) else { throw .notReadOnly }
+        // No transaction keeps these from reaching others, or files.
+        let lowercased = text.lowercased()
+        if nestsComments, Self.reaching.contains(where: { lowercased.contains($0) }) { throw .notReadOnly }
     }
 }
 

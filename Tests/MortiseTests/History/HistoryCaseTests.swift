@@ -142,12 +142,18 @@ private enum AfterHues {
         #expect(deletions.map { $0.tombstone[\.tint] as? AfterHues.Tint } == [nil, .red])
         #expect(deletions.map { Array($0.tombstone).count } == [1, 2])
         // What is stored has it.
-        let stored =
-            store == .json
-            ? try container.store(JSONFileStore.self)?.storedTransactions(after: 1, last: nil)
-            : try container.store(AppendLogStore.self)?.storedTransactions(after: 1, last: nil)
-        let tints = try #require(stored).flatMap(\.deleted).map { deletion in
-            deletion.layout.slot(named: "tint").flatMap { deletion.values.indices.contains($0) ? deletion.values[$0] : nil }
+        var tints: [StoredValue?] = []
+        func read(_ transaction: ChangeSet) -> Bool {
+            for deletion in transaction.deleted {
+                let slot = deletion.layout.slot(named: "tint")
+                tints.append(slot.flatMap { deletion.values.indices.contains($0) ? deletion.values[$0] : nil })
+            }
+            return true
+        }
+        if store == .json {
+            _ = try container.store(JSONFileStore.self)?.readStoredTransactions(after: 1, withValues: true, read)
+        } else {
+            _ = try container.store(AppendLogStore.self)?.readStoredTransactions(after: 1, withValues: true, read)
         }
         #expect(tints == [.string("violet"), .string("red")])
         try container.close()

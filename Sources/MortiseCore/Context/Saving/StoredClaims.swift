@@ -103,7 +103,7 @@ extension UniqueClaim {
         values.allSatisfy { value in
             switch value {
             case .decimal(let number): !number.isNaN
-            case .bool, .integer, .unsigned, .float, .double, .string, .data, .date, .uuid, .url, .identifier: true
+            case .bool, .integer, .unsigned, .float, .double, .string, .data, .date, .uuid, .identifier: true
             default: false
             }
         }

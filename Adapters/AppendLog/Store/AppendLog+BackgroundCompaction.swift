@@ -16,9 +16,10 @@ public enum AppendLogCompaction: Sendable, Hashable {
 }
 
 extension AppendLog {
-    /// The rule that decides, by number and time, whether a transaction is kept: by the configuration, and because a holder needs it. Nil if
-    /// all are. Holders that are too far behind are lost, unless nothing may be dropped yet.
+    /// The rule that decides, by number and time, whether a transaction is kept: by the configuration, and because a holder needs it.
+    /// Holders that are too far behind are lost, unless nothing may be dropped yet.
     /// - Parameter isLosing: whether these are noted as lost.
+    /// - Returns: whether a transaction is kept; nil where all are.
     /// - Throws: `FileError`; `HistoryDamaged` for holders that cannot be read; `AppendLogError`.
     func historyRule(losing isLosing: Bool = true) throws -> ((_ transaction: UInt64, _ time: Date) -> Bool)? {
         guard let keeps = try configuredRule() else { return nil }

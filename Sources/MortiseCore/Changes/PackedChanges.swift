@@ -14,7 +14,9 @@ struct PackedChanges: Sendable {
     private var boxed: [StoredValue] = []
 
     /// Nil where values are not by slot, as a change set's maker may have left them.
-    /// - Parameter scratch: memory to write in, empty again when this returns.
+    /// - Parameters:
+    ///   - changes: the changes.
+    ///   - scratch: memory to write in, empty again when this returns.
     init?(_ changes: ChangeSet, scratch: inout ContiguousArray<UInt8>) {
         named = changes
         defer { scratch.removeAll(keepingCapacity: scratch.capacity <= Self.mostScratch) }

@@ -168,7 +168,7 @@ extension ConformanceCase {
                 let store = ReleasedStore(try c.store.store)
                 try useAndFail(round)
                 try c.close()
-                if store.store != nil { kept += 1 }
+                if store.isKept { kept += 1 }
             }
             try c.expect(kept == 0, "that no closed store is kept", found: "\(kept) of 5")
         },
@@ -217,10 +217,4 @@ extension ConformanceCase {
             try c.expect(try c.session().count(FetchDescriptor<Entry>()), is: 2, "entries of the first opening:")
         },
     ]
-}
-
-private struct ReleasedStore {
-    weak var store: (any DataStore)?
-
-    init(_ store: any DataStore) { self.store = store }
 }

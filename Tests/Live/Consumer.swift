@@ -57,24 +57,24 @@ actor Consumer {
                 rows = change.applied(to: rows) { $0 }
             }
             if rows != expected { return "the sequence led to \(rows.count) rows, a fetch finds \(expected.count)" }
-            for _ in 0..<10_000 {
-                if observer.results.first === context.registered(last) { break }
-                await Task.yield()
-            }
+            try await wait(until: { observer.results.first === context.registered(last) })
             if observer.results.map(\.persistentModelID) != expected { return "the observer shows other rows" }
             let count = try writer.fetchCount(FetchDescriptor<Item>())
             // A value that has not changed is not told again.
             while lastCount != count { lastCount = try await counts.next(isolation: self) }
             let sum = try writer.aggregate(FetchDescriptor<Item>(), .sum(\.rank))
             while lastSum != sum { lastSum = try await sums.next(isolation: self) }
-            for _ in 0..<10_000 {
-                if history.eventCounter != before { break }
-                await Task.yield()
-            }
+            try await wait(until: { history.eventCounter != before })
             if history.eventCounter == before { return "the history's observer did not count" }
             if let fault = try await pending(context, descriptor, &changes, &rows) { return fault }
         }
         return await ends(container)
+    }
+
+    /// Lets others run until something holds, or ten seconds have passed.
+    private func wait(until condition: () -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(10)
+        while !condition(), .now < end { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     /// Unsaved changes are told, and so is that they are dropped.

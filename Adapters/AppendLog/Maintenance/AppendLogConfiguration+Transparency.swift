@@ -3,7 +3,7 @@ public import MortiseCore
 import MortiseEngine
 
 extension AppendLogConfiguration: TransparentConfiguration {
-    /// How many parts of a record are told of at least, the latest.
+    /// The answer keeps at least this many of the latest parts of a record.
     private static let mostParts = 1_000
 
     /// What each transaction in the log says of the record, as it is written there. What the checkpoint has is not among it: that keeps

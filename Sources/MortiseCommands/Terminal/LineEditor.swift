@@ -41,7 +41,7 @@ struct LineEditor {
 
     /// - Parameters:
     ///   - earlier: lines that were entered before, the oldest first.
-    ///   - complete: the words that may stand where the text before the cursor ends, and where the word begins that they replace.
+    ///   - complete: for the text before the cursor, the place where its last word begins, and the words that can replace it.
     init(
         earlier: [String], complete: @escaping (_ before: String) -> (start: String.Index, words: [String])
     ) {

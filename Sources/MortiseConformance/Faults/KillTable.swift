@@ -55,7 +55,7 @@ public struct KillTable: Sendable {
     ///   - faults: the faulty stores.
     ///   - cases: the cases to run on each.
     ///   - program: the kit's program, for cases that need another process; nil leaves them untried.
-    ///   - whenTried: is told of each store when its cases have ended, on one thread at a time.
+    ///   - whenTried: called with the result of each store when its cases have ended, on one thread at a time.
     public init(
         faults: [StoreFault] = StoreFault.all, cases: [ConformanceCase] = ConformanceCase.all, program: URL? = nil,
         whenTried: @Sendable (Trial) -> Void = { _ in }

@@ -177,7 +177,7 @@ extension ModelContext {
     /// comes after an earlier token learns that something is gone, unless the rest of the predicate would have left it out.
     /// - Parameters:
     ///   - descriptor: which transactions; its order and limit count too, and apply to all stores together as in `fetchHistory(_:)`.
-    ///   - force: whether to delete also what holders need, which are lost then, and are told of by `StoreEvent.historyHolderLost`.
+    ///   - force: whether to delete also what holders need. Those holders are lost; `StoreEvent.historyHolderLost` names each.
     ///   - secure: whether the values have to be gone from the storage when the call returns.
     /// - Returns: how many transactions were deleted.
     /// - Throws: `HistoryHeld` where holders need some of them, of which nothing was deleted in that store then; with `secure`, the
